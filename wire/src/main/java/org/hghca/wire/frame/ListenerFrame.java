@@ -47,6 +47,12 @@ public final class ListenerFrame {
   /** The option "router alert" with value 0, and two bytes of padding. */
   private static final long ROUTER_ALERT = 0x0502_0000_0100L;
 
+  /** The same option with its value 0. */
+  private static final long ALERT = 0x0502_0000L;
+
+  /** All hosts, to whom general queries go: ff02::1. */
+  private static final long HOSTS_LOW = 1;
+
   /** Routers of version 2: ff02::16. */
   private static final long ROUTERS_LOW = 0x16;
 
@@ -107,8 +113,49 @@ public final class ListenerFrame {
     return type >= QUERY && type <= DONE || type == REPORT;
   }
 
-  /** Whether a frame of the protocol asks which groups there are. */
-  public static boolean isQuery(MemorySegment memory, long at) {
-    return Bytes.byteAt(memory, at + MESSAGE) == QUERY;
+  /**
+   * Whether a frame of the protocol asks which groups there are, by the rules of RFC 3810, 6.2:
+   * from a link-local address, with hop limit 1 and a router alert; to all hosts or the group that
+   * it asks for; with a good checksum.
+   */
+  public static boolean isQuery(MemorySegment memory, long at, int length) {
+    int payload = memory.get(SHORT, at + IP + 4) & 0xffff;
+    int size = payload - OPTIONS_SIZE;
+    if (Bytes.byteAt(memory, at + MESSAGE) != QUERY || size < SHORTEST || size > length - MESSAGE) {
+      return false;
+    }
+    long alert = memory.get(LONG, at + OPTIONS) & 0xffff_ffff_ffffL;
+    long pseudo = (long) ICMP + size + InternetChecksum.sum(0, memory, at + ADDRESSES, 32);
+    return Bytes.byteAt(memory, at + IP + 7) == 1
+        && memory.get(LONG, at + ADDRESSES) == IpAddress.LINK_LOCAL_HIGH
+        && (alert >>> 16 == ALERT || (alert & 0xffff_ffffL) == ALERT)
+        && isToHostsOrGroup(memory, at)
+        && InternetChecksum.sum(pseudo, memory, at + MESSAGE, size) == 0xffff;
+  }
+
+  private static boolean isToHostsOrGroup(MemorySegment memory, long at) {
+    long high = memory.get(LONG, at + ADDRESSES + 16);
+    long low = memory.get(LONG, at + ADDRESSES + 24);
+    return high == IpAddress.LINK_GROUP_HIGH && low == HOSTS_LOW
+        || high == groupHigh(memory, at) && low == groupLow(memory, at);
+  }
+
+  /** Upper half of the group that a query asks for; 0 for all. */
+  public static long groupHigh(MemorySegment memory, long at) {
+    return memory.get(LONG, at + MESSAGE + 8);
+  }
+
+  /** Its lower half. */
+  public static long groupLow(MemorySegment memory, long at) {
+    return memory.get(LONG, at + MESSAGE + 16);
+  }
+
+  /** The maximum response time of a query (RFC 3810, 5.1.3). */
+  public static long responseNanos(MemorySegment memory, long at) {
+    long code = memory.get(SHORT, at + MESSAGE + 4) & 0xffff;
+    int size = (memory.get(SHORT, at + IP + 4) & 0xffff) - OPTIONS_SIZE;
+    boolean isFloat = size > SHORTEST && code >= 0x8000; // of version 2
+    long millis = isFloat ? (code & 0xfff | 0x1000) << ((code >>> 12 & 7) + 3) : code;
+    return millis * 1_000_000L;
   }
 }

@@ -44,6 +44,11 @@ public final class MembershipFrame {
   /** Routers of version 3: 224.0.0.22, and its Ethernet address. */
   private static final int ROUTERS = 0xe000_0016;
 
+  /** All hosts, to whom general queries go: 224.0.0.1. */
+  private static final int HOSTS = 0xe000_0001;
+
+  private static final long TENTH = 100_000_000L;
+
   private static final long ROUTERS_MAC = 0x0100_5e00_0016L;
 
   /** Internet control, as RFC 3376 asks. */
@@ -98,8 +103,37 @@ public final class MembershipFrame {
     return (Bytes.byteAt(memory, at + IP_AT) & 0xf) * Integer.BYTES;
   }
 
-  /** Whether a frame of the protocol asks which groups there are. */
-  public static boolean isQuery(MemorySegment memory, long at) {
-    return Bytes.byteAt(memory, at + IP_AT + header(memory, at)) == QUERY;
+  /**
+   * Whether a frame of the protocol asks which groups there are, by the rules: from this network
+   * (its time to live is 1), to all hosts or the group that it asks for, with good checksums.
+   */
+  public static boolean isQuery(MemorySegment memory, long at, int length) {
+    int header = header(memory, at);
+    int total = memory.get(SHORT, at + IP_AT + 2) & 0xffff;
+    long message = at + IP_AT + header;
+    if (Bytes.byteAt(memory, message) != QUERY || total < header + 8 || total > length - IP_AT) {
+      return false;
+    }
+    int to = memory.get(INT, at + IP_AT + 16);
+    return Bytes.byteAt(memory, at + IP_AT + 8) == 1
+        && (to == HOSTS || to == group(memory, at))
+        && InternetChecksum.sum(0, memory, at + IP_AT, header) == 0xffff
+        && InternetChecksum.sum(0, memory, message, total - header) == 0xffff;
+  }
+
+  /** The group that a query asks for; 0 for all. */
+  public static int group(MemorySegment memory, long at) {
+    return memory.get(INT, at + IP_AT + header(memory, at) + 4);
+  }
+
+  /** The maximum response time of a query (RFC 3376, 4.1.1); 10 seconds in version 1 (7.2.1). */
+  public static long responseNanos(MemorySegment memory, long at) {
+    long code = Bytes.byteAt(memory, at + IP_AT + header(memory, at) + 1);
+    int total = memory.get(SHORT, at + IP_AT + 2) & 0xffff;
+    boolean isVersion3 = total - header(memory, at) > 8;
+    if (!isVersion3) {
+      return (code == 0 ? 100 : code) * TENTH;
+    }
+    return (code < 0x80 ? code : (code & 0xf | 0x10) << ((code >>> 4 & 7) + 3)) * TENTH;
   }
 }

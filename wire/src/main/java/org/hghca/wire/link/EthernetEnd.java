@@ -259,11 +259,21 @@ final class EthernetEnd {
       return;
     }
     if (MembershipFrame.isMembership(incoming, at, length)) {
-      heardOfGroups(true, MembershipFrame.isQuery(incoming, at));
-      return;
+      if (MembershipFrame.isQuery(incoming, at, length)) {
+        int group = MembershipFrame.group(incoming, at);
+        long low = group == 0 ? 0 : IpAddress.lowOfIpv4(group);
+        long response = MembershipFrame.responseNanos(incoming, at);
+        groups.queried(true, 0, low, response, System.nanoTime());
+      }
+      return; // the reports of others matter to switches and routers only
     }
     if (ListenerFrame.isListener(incoming, at, length)) {
-      heardOfGroups(false, ListenerFrame.isQuery(incoming, at));
+      if (ListenerFrame.isQuery(incoming, at, length)) {
+        long high = ListenerFrame.groupHigh(incoming, at);
+        long low = ListenerFrame.groupLow(incoming, at);
+        long response = ListenerFrame.responseNanos(incoming, at);
+        groups.queried(false, high, low, response, System.nanoTime());
+      }
       return;
     }
     Packet packet = batch.next();
@@ -277,13 +287,6 @@ final class EthernetEnd {
       }
       counts.received();
       batch.filled();
-    }
-  }
-
-  /** The reports of others matter to switches and routers only. */
-  private void heardOfGroups(boolean ipv4, boolean isQuery) {
-    if (isQuery) {
-      groups.queried(ipv4, System.nanoTime());
     }
   }
 

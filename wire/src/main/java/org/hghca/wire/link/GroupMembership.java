@@ -1,10 +1,9 @@
 package org.hghca.wire.link;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Deque;
-import java.util.Iterator;
+import java.util.Comparator;
+import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.PortAddresses;
@@ -14,8 +13,8 @@ import org.hghca.wire.frame.MembershipFrame;
 /**
  * The multicast groups of a port on an Ethernet, and the pending reports about them, by IGMP for
  * IPv4 and by MLD for IPv6. A change is reported twice, within a second, as Linux does it; a query
- * is answered at once, with all groups of its family. Thread-safe: the poller receives queries, and
- * looks up the group of a packet, while the owner joins.
+ * is answered within the time that it grants, see {@link GroupAnswer}. Thread-safe: the poller
+ * receives queries, and looks up the group of a packet, while the owner joins.
  *
  * <p>Times are by {@link System#nanoTime}.
  */
@@ -34,8 +33,18 @@ final class GroupMembership {
 
   private final long mac;
   private final PortAddresses addresses;
-  private final Deque<Report> pending = new ArrayDeque<>();
   private final SplittableRandom random;
+  private final GroupAnswer ofIpv4;
+  private final GroupAnswer ofIpv6;
+
+  /** Reports of changes, by their time; those of the same time in the order of the changes. */
+  private final PriorityQueue<Report> pending =
+      new PriorityQueue<>(
+          Comparator.<Report>comparingLong(report -> report.due)
+              .thenComparingLong(report -> report.number));
+
+  /** The number of changes. */
+  private long changes;
 
   /** Groups in which others look for the port, upper and lower half of each in turn. */
   private final long[] solicited;
@@ -50,14 +59,16 @@ final class GroupMembership {
     final int record;
     final long high;
     final long low;
-    int left;
+    final long number;
+    int left = ROBUSTNESS;
+    boolean sent;
     long due;
 
-    Report(int record, long high, long low, int left, long due) {
+    Report(int record, long high, long low, long number, long due) {
       this.record = record;
       this.high = high;
       this.low = low;
-      this.left = left;
+      this.number = number;
       this.due = due;
     }
 
@@ -75,6 +86,8 @@ final class GroupMembership {
     this.mac = mac;
     this.addresses = addresses;
     this.random = new SplittableRandom(mac);
+    this.ofIpv4 = new GroupAnswer(random);
+    this.ofIpv6 = new GroupAnswer(random);
     this.solicited = solicits ? solicited(addresses) : new long[0];
   }
 
@@ -148,26 +161,29 @@ final class GroupMembership {
     change(MembershipFrame.LEAVES, high, low, now);
   }
 
-  /** A change is not repeated once the next one is known. */
+  /** Earlier changes of the group are reported once, and not again behind this one. */
   private void change(int record, long high, long low, long now) {
-    pending.removeIf(report -> report.isOf(high, low) && report.left < ROBUSTNESS);
-    add(new Report(record, high, low, ROBUSTNESS, now));
+    pending.removeIf(report -> report.isOf(high, low) && report.sent);
+    for (Report report : pending) {
+      if (report.isOf(high, low)) {
+        report.left = 1;
+      }
+    }
+    add(record, high, low, now);
     findDue();
   }
 
-  private void add(Report report) {
+  private void add(int record, long high, long low, long now) {
     if (pending.size() == MOST_PENDING) {
       pending.remove();
     }
-    pending.add(report);
+    pending.add(new Report(record, high, low, changes++, now));
   }
 
   private void findDue() {
-    long first = Long.MAX_VALUE;
-    for (Report report : pending) {
-      first = Math.min(first, report.due);
-    }
-    due = first;
+    Report first = pending.peek();
+    long answer = Math.min(ofIpv4.due(), ofIpv6.due());
+    due = first == null ? answer : Math.min(first.due, answer);
   }
 
   /** Whether the port is in a group. */
@@ -175,28 +191,45 @@ final class GroupMembership {
     return find(groups, high, low) >= 0;
   }
 
-  /** A query: reports of all groups of its family are pending, instead of those of joins. */
-  synchronized void queried(boolean ipv4, long now) {
-    pending.removeIf(
-        report ->
-            IpAddress.isIpv4(report.high, report.low) == ipv4
-                && report.record != MembershipFrame.LEAVES);
+  /**
+   * A query of a router or switch. One about a group in which the port is not has no answer.
+   *
+   * @param high upper half of the group; 0, with {@code low} 0, for all of the family
+   * @param response the maximum response time in nanoseconds
+   */
+  synchronized void queried(boolean ipv4, long high, long low, long response, long now) {
+    if ((high | low) == 0 || isIn(high, low)) {
+      (ipv4 ? ofIpv4 : ofIpv6).queried(high, low, response, now);
+      findDue();
+    }
+  }
+
+  private boolean isIn(long high, long low) {
+    return contains(high, low) || find(solicited, high, low) >= 0;
+  }
+
+  private long[] all(boolean ipv4) {
+    long[] found = new long[solicited.length + groups.length];
+    int count = 0;
     for (long[] all : new long[][] {solicited, groups}) {
       for (int i = 0; i < all.length; i += 2) {
         if (IpAddress.isIpv4(all[i], all[i + 1]) == ipv4) {
-          add(new Report(MembershipFrame.IS_IN, all[i], all[i + 1], 1, now));
+          found[count++] = all[i];
+          found[count++] = all[i + 1];
         }
       }
     }
-    findDue();
+    return Arrays.copyOf(found, count);
   }
 
   /** The port is at another network, to which it reports all groups. */
   synchronized void moved(long now) {
     pending.clear();
+    ofIpv4.clear();
+    ofIpv6.clear();
     for (long[] all : new long[][] {solicited, groups}) {
       for (int i = 0; i < all.length; i += 2) {
-        add(new Report(MembershipFrame.JOINS, all[i], all[i + 1], ROBUSTNESS, now));
+        add(MembershipFrame.JOINS, all[i], all[i + 1], now);
       }
     }
     findDue();
@@ -213,28 +246,45 @@ final class GroupMembership {
    * @return its bytes, at most {@link #LONGEST_FRAME}; 0 when none is due
    */
   synchronized int write(MemorySegment memory, long at, long now) {
-    Iterator<Report> reports = pending.iterator();
-    while (reports.hasNext()) {
-      Report report = reports.next();
-      if (report.due <= now) {
-        reports.remove();
-        if (--report.left > 0) {
-          report.due = now + 1 + random.nextLong(INTERVAL);
-          pending.add(report);
-        }
-        findDue();
-        return write(memory, at, report);
+    Report first = pending.peek();
+    int length;
+    if (first != null && first.due <= now) {
+      repeatLater(pending.remove(), now);
+      length = write(memory, at, first.record, first.high, first.low);
+    } else {
+      length = answer(ofIpv4, true, memory, at, now);
+      length = length > 0 ? length : answer(ofIpv6, false, memory, at, now);
+    }
+    findDue();
+    return length;
+  }
+
+  private void repeatLater(Report report, long now) {
+    if (--report.left > 0) {
+      report.sent = true;
+      report.due = now + 1 + random.nextLong(INTERVAL);
+      pending.add(report);
+    }
+  }
+
+  private int answer(GroupAnswer answer, boolean ipv4, MemorySegment memory, long at, long now) {
+    if (answer.starts(now)) {
+      answer.start(all(ipv4), now);
+    }
+    while (answer.next(now)) {
+      if (isIn(answer.high(), answer.low())) { // the port may have left it meanwhile
+        return write(memory, at, MembershipFrame.IS_IN, answer.high(), answer.low());
       }
     }
     return 0;
   }
 
-  private int write(MemorySegment memory, long at, Report report) {
-    if (IpAddress.isIpv4(report.high, report.low)) {
-      int from = addresses.toward(report.high, report.low);
+  private int write(MemorySegment memory, long at, int record, long high, long low) {
+    if (IpAddress.isIpv4(high, low)) {
+      int from = addresses.toward(high, low);
       int source = IpAddress.ipv4(addresses.high(from), addresses.low(from));
-      int group = IpAddress.ipv4(report.high, report.low);
-      MembershipFrame.write(memory, at, mac, source, report.record, group);
+      int group = IpAddress.ipv4(high, low);
+      MembershipFrame.write(memory, at, mac, source, record, group);
       return MembershipFrame.SIZE;
     }
     int from = addresses.toward(IpAddress.LINK_LOCAL_HIGH, 0);
@@ -245,9 +295,9 @@ final class GroupMembership {
         mac,
         isLocal ? addresses.high(from) : 0,
         isLocal ? addresses.low(from) : 0,
-        report.record,
-        report.high,
-        report.low);
+        record,
+        high,
+        low);
     return ListenerFrame.SIZE;
   }
 }

@@ -39,7 +39,7 @@ class ListenerFrameTest {
         half(group, 16));
     MemorySegment frame = memory.asSlice(3, ListenerFrame.SIZE);
     assertThat(ListenerFrame.isListener(frame, 0, ListenerFrame.SIZE)).isTrue();
-    assertThat(ListenerFrame.isQuery(frame, 0)).isFalse();
+    assertThat(ListenerFrame.isQuery(frame, 0, ListenerFrame.SIZE)).isFalse();
     String hex = HexFormat.of().formatHex(memory.toArray(ValueLayout.JAVA_BYTE));
     assertThat(hex)
         .isEqualTo(
@@ -55,7 +55,8 @@ class ListenerFrameTest {
   private static boolean isQuery(String hex) {
     byte[] frame = HexFormat.of().parseHex(hex);
     MemorySegment memory = MemorySegment.ofArray(frame);
-    return ListenerFrame.isListener(memory, 0, frame.length) && ListenerFrame.isQuery(memory, 0);
+    return ListenerFrame.isListener(memory, 0, frame.length)
+        && ListenerFrame.isQuery(memory, 0, frame.length);
   }
 
   /** General and of one group, of version 2; general, of version 1. */
@@ -65,9 +66,9 @@ class ListenerFrameTest {
         "33330000000102112233446686dd6000000000240001fe80000000000000001122fffe334466ff02000000000000"
             + "00000000000000013a000502000000008200f162271000000000000000000000000000000000000002070000",
         "33330002000302112233446686dd6000000000240001fe80000000000000001122fffe334466ff05000000000000"
-            + "00000001000200033a000502000000008200157703e80000ff0500000000000000000001000200030a070000",
+            + "00000001000200033a0005020000000082000d7703e80000ff0500000000000000000001000200030a070000",
         "33330000000102112233446686dd6000000000200001fe80000000000000001122fffe334466ff02000000000000"
-            + "00000000000000013a000502000000008200f3712710000000000000000000000000000000000000"
+            + "00000000000000013a000502000000008200f36d2710000000000000000000000000000000000000"
       })
   void queryIsRecognized(String hex) {
     assertThat(isQuery(hex)).isTrue();
@@ -76,13 +77,27 @@ class ListenerFrameTest {
     assertThat(isQuery(hex.replace("3a000502", "11000502"))).as("UDP").isFalse();
     assertThat(isQuery(hex.replace("3a000502", "3a010502"))).as("longer options").isFalse();
     assertThat(isQuery(hex.replace("0001fe80", "3a01fe80"))).as("no options").isFalse();
+    assertThat(isQuery(hex.replace("0001fe80", "0002fe80"))).as("hop limit 2").isFalse();
+    assertThat(isQuery(hex.replace("0001fe80", "00012001"))).as("from afar").isFalse();
+    assertThat(isQuery(hex.replace("3a000502", "3a000602"))).as("no router alert").isFalse();
+    assertThat(isQuery(hex.replace("00008200", "00008201"))).as("checksum").isFalse();
+  }
+
+  /** In milliseconds: 10 s of version 2, 10 s of version 1, the greatest of version 2. */
+  @ParameterizedTest
+  @CsvSource({"24, 2710, 10000", "20, 2710, 10000", "24, ffff, 8387584", "20, ffff, 65535"})
+  void responseTimeIsRead(String payload, String code, long millis) {
+    String frame =
+        ETHERNET + "6000000000" + payload + "0001" + LINK_LOCAL + ROUTERS + "82000000" + code;
+    MemorySegment memory = MemorySegment.ofArray(HexFormat.of().parseHex(frame));
+    assertThat(ListenerFrame.responseNanos(memory, 0)).isEqualTo(millis * 1_000_000);
   }
 
   @Test
   void truncatedFrameIsNoQuery() {
     String query =
         "33330000000102112233446686dd6000000000200001fe80000000000000001122fffe334466ff02000000000000"
-            + "00000000000000013a000502000000008200f3712710000000000000000000000000000000000000";
+            + "00000000000000013a000502000000008200f36d2710000000000000000000000000000000000000";
     assertThat(isQuery(query.substring(0, query.length() - 2))).isFalse();
     assertThat(isQuery("")).isFalse();
   }

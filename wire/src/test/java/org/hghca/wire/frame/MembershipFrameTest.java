@@ -21,7 +21,7 @@ class MembershipFrameTest {
     MemorySegment memory = MemorySegment.ofArray(new byte[64]).fill((byte) -1);
     MembershipFrame.write(memory, 2, 0x0211_2233_4455L, 0x0a00_0001, record, 0xef01_0203);
     assertThat(MembershipFrame.isMembership(memory, 2, MembershipFrame.SIZE)).isTrue();
-    assertThat(MembershipFrame.isQuery(memory, 2)).isFalse();
+    assertThat(MembershipFrame.isQuery(memory, 2, MembershipFrame.SIZE)).isFalse();
     byte[] frame = memory.asSlice(2, MembershipFrame.SIZE).toArray(ValueLayout.JAVA_BYTE);
     assertThat(HexFormat.of().formatHex(frame)).isEqualTo(HEADERS + report + "00".repeat(6));
     assertThat(memory.get(ValueLayout.JAVA_BYTE, 1)).isEqualTo((byte) -1);
@@ -32,28 +32,42 @@ class MembershipFrameTest {
     byte[] frame = HexFormat.of().parseHex(hex);
     MemorySegment memory = MemorySegment.ofArray(frame);
     return MembershipFrame.isMembership(memory, 0, frame.length)
-        && MembershipFrame.isQuery(memory, 0);
+        && MembershipFrame.isQuery(memory, 0, frame.length);
   }
 
   /** Of version 3 with the option "router alert", and of version 2 without. */
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "01005e0000010211223344660800460000240000000001024325"
-            + "0a000009e0000001940400001114eeeb0000000002000000",
-        "01005e00000102112233446608004500001c0000000001021832" + "0a000009e00000011114eeeb00000000"
+        "01005e0000010211223344660800460000240000000001023aca"
+            + "0a000009e0000001940400001114eceb0000000002000000",
+        "01005e00000102112233446608004500001c000000000102cfd6" + "0a000009e00000011114eeeb00000000"
       })
   void queryIsRecognized(String hex) {
     assertThat(isQuery(hex)).isTrue();
-    assertThat(isQuery(hex.replace("1114eeeb", "1614eeeb"))).as("a report").isFalse();
+    assertThat(isQuery(hex.replace("1114e", "1614e"))).as("a report").isFalse();
     assertThat(isQuery(hex.substring(0, 46) + "11" + hex.substring(48))).as("UDP").isFalse();
     assertThat(isQuery(hex.replace("0800", "0806"))).as("ARP").isFalse();
+    assertThat(isQuery(hex.replace("1114e", "1113e"))).as("checksum").isFalse();
+    assertThat(isQuery(hex.replace("0a000009", "0a000008"))).as("checksum of IP").isFalse();
+    // These two leave the checksum of IP right.
+    assertThat(isQuery(hex.replace("0000000001", "0000ff0002"))).as("time to live 2").isFalse();
+    assertThat(isQuery(hex.replace("0009e0000001", "0008e0000002"))).as("to routers").isFalse();
+  }
+
+  /** In tenths of a second: of version 1, 2 and 3. */
+  @ParameterizedTest
+  @CsvSource({"1c, 00, 100", "1c, 64, 100", "1c, ff, 255", "20, 64, 100", "20, ff, 31744"})
+  void responseTimeIsRead(String total, String code, long tenths) {
+    String frame = "00".repeat(12) + "0800450000" + total + "00".repeat(16) + "11" + code;
+    MemorySegment memory = MemorySegment.ofArray(HexFormat.of().parseHex(frame));
+    assertThat(MembershipFrame.responseNanos(memory, 0)).isEqualTo(tenths * 100_000_000);
   }
 
   @Test
   void truncatedFrameIsNoQuery() {
     String query =
-        "01005e00000102112233446608004500001c0000000001021832" + "0a000009e00000011114eeeb00000000";
+        "01005e00000102112233446608004500001c000000000102cfd6" + "0a000009e00000011114eeeb00000000";
     assertThat(isQuery(query.substring(0, query.length() - 2))).isFalse();
     assertThat(isQuery(query.replace("08004500", "08004f00"))).as("options").isFalse();
     assertThat(isQuery(query.replace("08004500", "08004000"))).as("no header").isFalse();

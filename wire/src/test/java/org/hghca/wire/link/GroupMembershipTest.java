@@ -71,16 +71,83 @@ class GroupMembershipTest {
     assertThat(contains(FIRST)).isFalse();
     assertThat(contains(SECOND)).isTrue();
     assertThat(due(0)).containsExactly("4 ef010203", "4 e1000001", "3 ef010203");
+    assertThat(due(1_000_000_000L)).containsExactlyInAnyOrder("4 e1000001", "3 ef010203");
   }
 
   @Test
   void queryIsAnsweredWithAllGroups() {
     join(FIRST);
     join(SECOND);
-    groups.queried(true, 0);
-    assertThat(due(0)).containsExactlyInAnyOrder("2 ef010203", "2 e1000001");
-    groups.queried(true, 0);
-    assertThat(due(0)).hasSize(2);
+    due(0);
+    due(1_000_000_000L);
+    long now = 2_000_000_000L;
+    groups.queried(true, 0, 0, 0, now);
+    assertThat(due(now)).containsExactlyInAnyOrder("2 ef010203", "2 e1000001");
+    groups.queried(true, 0, 0, 0, now);
+    assertThat(due(now)).isEmpty();
+    assertThat(due(now + GroupAnswer.GAP)).hasSize(2);
+  }
+
+  @Test
+  void queryOfAGroupIsAnsweredWithItOnly() {
+    join(FIRST);
+    join(SECOND);
+    due(0);
+    due(1_000_000_000L);
+    long now = 2_000_000_000L;
+    groups.queried(true, 0, IpAddress.lowOfIpv4(SECOND + 1), 0, now);
+    assertThat(due(now)).as("not in it").isEmpty();
+    groups.queried(true, 0, IpAddress.lowOfIpv4(SECOND), 0, now);
+    assertThat(due(now)).containsExactly("2 e1000001");
+    groups.queried(true, 0, IpAddress.lowOfIpv4(SECOND), 0, now);
+    groups.queried(true, 0, IpAddress.lowOfIpv4(FIRST), 0, now);
+    assertThat(due(now + GroupAnswer.GAP)).as("two groups: all").hasSize(2);
+  }
+
+  @Test
+  void leavingAndJoiningBeforeAReportEndsWithTheReportOfJoining() {
+    join(FIRST);
+    due(0);
+    due(1_000_000_000L);
+    leave(FIRST);
+    join(FIRST);
+    assertThat(due(1_000_000_000L)).containsExactly("3 ef010203", "4 ef010203");
+    assertThat(due(2_000_000_000L)).containsExactly("4 ef010203");
+    assertThat(groups.due()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void manyQueriesAboutManyGroupsGetBoundedAnswers() {
+    for (int i = 0; i < 1024; i++) {
+      join(FIRST + i);
+    }
+    due(0);
+    due(1_000_000_000L);
+    long start = 2_000_000_000L;
+    int most = 0;
+    int sum = 0;
+    for (int i = 0; i < 1000; i++) { // one second
+      long now = start + i * 1_000_000L;
+      for (int queries = 0; queries < 100; queries++) {
+        groups.queried(true, 0, 0, 10_000_000_000L, now);
+      }
+      int reports = due(now).size();
+      most = Math.max(most, reports);
+      sum += reports;
+    }
+    assertThat(most).as("of one flush").isEqualTo(GroupAnswer.AT_ONCE);
+    assertThat(sum).as("of ten answers").isBetween(9 * 1024, 10 * 1024);
+  }
+
+  @Test
+  void queryIsAnsweredWithinItsTime() {
+    join(FIRST);
+    due(0);
+    due(1_000_000_000L);
+    groups.queried(true, 0, 0, 10_000_000_000L, 2_000_000_000L);
+    assertThat(groups.due()).isBetween(2_000_000_001L, 12_000_000_000L);
+    assertThat(due(groups.due())).containsExactly("2 ef010203");
+    assertThat(groups.due()).isEqualTo(Long.MAX_VALUE);
   }
 
   @Test
@@ -144,11 +211,12 @@ class GroupMembershipTest {
     due(0);
     leave(SECOND);
     due(0);
-    groups.queried(true, 0);
+    groups.queried(true, 0, 0, 0, 0);
     assertThat(due(0)).containsExactly("2 ef010203");
-    assertThat(due(1_000_000_000L)).containsExactlyInAnyOrder("4 ff050000..20003", "3 e1000001");
-    groups.queried(false, 0);
-    assertThat(due(0)).containsExactly("2 ff020000..ff334455", "2 ff050000..20003");
+    assertThat(due(1_000_000_000L))
+        .containsExactlyInAnyOrder("4 ef010203", "4 ff050000..20003", "3 e1000001");
+    groups.queried(false, 0, 0, 0, 1_000_000_000L);
+    assertThat(due(1_000_000_000L)).containsExactly("2 ff020000..ff334455", "2 ff050000..20003");
   }
 
   @Test
