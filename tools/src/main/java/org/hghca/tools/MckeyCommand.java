@@ -17,10 +17,10 @@ import picocli.CommandLine.Spec;
       "Join a multicast group and send to it or receive from it, as mckey of rdma-core does.",
       "The other end may be the original. Start receivers first: a sender waits for 3 seconds."
     },
+    mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class MckeyCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
-  @Mixin private RdmacmHelp help;
   @Mixin private RdmacmDevice device;
   @Mixin private RdmacmMessages messages;
 

@@ -16,10 +16,10 @@ import picocli.CommandLine.Spec;
     description =
         "Connect, exchange one message of 16 bytes and disconnect, as rdma_client of rdma-core"
             + " does.",
+    mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class RdmaClientCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
-  @Mixin private RdmacmHelp help;
   @Mixin private RdmacmDevice device;
 
   @Option(

@@ -16,10 +16,10 @@ import picocli.CommandLine.Spec;
     description =
         "Take one connection and exchange one message of 16 bytes, as rdma_server of rdma-core"
             + " does.",
+    mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class RdmaServerCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
-  @Mixin private RdmacmHelp help;
   @Mixin private RdmacmDevice device;
 
   @Option(

@@ -27,7 +27,22 @@ final class RpingCommand implements Callable<Integer> {
   private static final int MOST_SIZE = 65_535;
 
   @Spec private CommandSpec spec;
-  @Mixin private RdmacmHelp help;
+
+  /** Not the standard options, whose -V is another. */
+  @SuppressWarnings("UnusedVariable") // it is the library that acts on it
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this help message and exit.")
+  private boolean help;
+
+  @SuppressWarnings("UnusedVariable") // the same
+  @Option(
+      names = "--version",
+      versionHelp = true,
+      description = "Print version information and exit.")
+  private boolean version;
+
   @Mixin private RdmacmDevice device;
 
   @ArgGroup(multiplicity = "1")

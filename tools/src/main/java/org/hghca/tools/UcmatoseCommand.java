@@ -18,10 +18,10 @@ import picocli.CommandLine.Spec;
       "Make reliable connections and send messages both ways, as ucmatose of rdma-core does.",
       "Without -s it is the server. Either end may be the original."
     },
+    mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class UcmatoseCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
-  @Mixin private RdmacmHelp help;
   @Mixin private RdmacmDevice device;
   @Mixin private RdmacmAddressing addressing;
   @Mixin private RdmacmMessages messages;

@@ -17,12 +17,12 @@ import picocli.CommandLine.Spec;
           + " does.",
       "Without -s it is the server. Either end may be the original. Its port is always 7174."
     },
+    mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class UdaddyCommand implements Callable<Integer> {
   private static final int PORT = 7174;
 
   @Spec private CommandSpec spec;
-  @Mixin private RdmacmHelp help;
   @Mixin private RdmacmDevice device;
   @Mixin private RdmacmAddressing addressing;
   @Mixin private RdmacmMessages messages;

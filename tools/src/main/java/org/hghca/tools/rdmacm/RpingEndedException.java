@@ -10,11 +10,11 @@ final class RpingEndedException extends RuntimeException {
    * It has ended.
    *
    * @param expected the state that it waited for
-   * @param state DISCONNECTED or ERROR
+   * @param found DISCONNECTED or ERROR
    */
-  RpingEndedException(RpingState expected, RpingState state) {
-    super("wait for %s state %d".formatted(expected, state.number()));
-    this.state = state;
+  RpingEndedException(RpingState expected, RpingState found) {
+    super("wait for %s state %d".formatted(expected, found.number()));
+    state = found;
   }
 
   /** Whether the peer has ended it in good order. */
