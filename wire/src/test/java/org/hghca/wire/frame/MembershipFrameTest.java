@@ -51,7 +51,7 @@ class MembershipFrameTest {
     assertThat(isQuery(hex.replace("1114e", "1113e"))).as("checksum").isFalse();
     assertThat(isQuery(hex.replace("0a000009", "0a000008"))).as("checksum of IP").isFalse();
     // These two leave the checksum of IP right.
-    assertThat(isQuery(hex.replace("0000000001", "0000ff0002"))).as("time to live 2").isFalse();
+    assertThat(isQuery(hex.replace("0000000001", "0000feff02"))).as("time to live 2").isFalse();
     assertThat(isQuery(hex.replace("0009e0000001", "0008e0000002"))).as("to routers").isFalse();
   }
 
