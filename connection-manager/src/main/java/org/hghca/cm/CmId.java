@@ -224,14 +224,14 @@ public final class CmId implements AutoCloseable {
     InetSocketAddress to = remoteAddress();
     CmEvent event = CmEvent.of(this, CmEventType.ADDR_RESOLVED);
     CmState next = CmState.ADDRESS_RESOLVED;
-    Optional<CmDevices.Place> found;
+    boolean bound;
     synchronized (this) {
-      found = place;
+      bound = place.isPresent();
     }
+    Optional<CmDevices.Place> found = Optional.empty();
     try {
-      if (found.isEmpty()) {
-        SharedDevice device = devices.route(to.getAddress());
-        found = Optional.of(new CmDevices.Place(device, source(device, to.getAddress())));
+      if (!bound) {
+        found = Optional.of(route(to.getAddress()));
       }
     } catch (VerbsException e) {
       event = CmEvent.failure(this, CmEventType.ADDR_ERROR, -e.errno().number(), e.getMessage());
@@ -239,7 +239,9 @@ public final class CmId implements AutoCloseable {
     }
     synchronized (this) {
       if (state == CmState.RESOLVING_ADDRESS) {
-        place = found;
+        if (found.isPresent()) {
+          place = found;
+        }
         place.ifPresent(known -> local = new InetSocketAddress(known.address(), local.getPort()));
         place.ifPresent(known -> channel.use(known.device()));
         state = next;
@@ -248,6 +250,17 @@ public final class CmId implements AutoCloseable {
       }
     }
     found.ifPresent(unused -> unused.device().release()); // closed meanwhile
+  }
+
+  /** The device and the local address from which to reach a remote one; its release is due. */
+  private CmDevices.Place route(InetAddress to) {
+    SharedDevice device = devices.route(to);
+    try {
+      return new CmDevices.Place(device, source(device, to));
+    } catch (VerbsException e) {
+      device.release();
+      throw e;
+    }
   }
 
   private synchronized InetAddress source(SharedDevice device, InetAddress to) {

@@ -24,6 +24,8 @@ import org.hghca.verbs.VerbsException;
  *
  * <p>Taking an event does what it requires of the queue pair: {@link CmEventType#ESTABLISHED} at
  * the active end means that the taker has brought it to RTS and has told the peer.
+ *
+ * <p>Lock order: the monitor of a {@link CmId} before that of its channel, which posts under both.
  */
 public final class EventChannel implements AutoCloseable {
   private final CmDevices devices;
@@ -233,16 +235,20 @@ public final class EventChannel implements AutoCloseable {
   public void close() {
     List<CompletableFuture<CmEvent>> ended;
     List<DeviceCarriers> released;
+    List<CmId> open;
     synchronized (this) {
-      if (!ids.isEmpty()) {
-        throw new VerbsException(
-            Errno.EBUSY, "the event channel has identifiers: close %s first".formatted(ids));
+      open = List.copyOf(ids);
+      ended = open.isEmpty() ? List.copyOf(waiters) : List.of();
+      released = open.isEmpty() ? List.copyOf(used) : List.of();
+      if (open.isEmpty()) {
+        closed = true;
+        waiters.clear();
+        used.clear();
       }
-      closed = true;
-      ended = List.copyOf(waiters);
-      waiters.clear();
-      released = List.copyOf(used);
-      used.clear();
+    }
+    if (!open.isEmpty()) {
+      throw new VerbsException(
+          Errno.EBUSY, "the event channel has identifiers: close %s first".formatted(open));
     }
     released.forEach(DeviceCarriers::release);
     ended.forEach(waiter -> waiter.completeExceptionally(closedChannel()));

@@ -76,6 +76,23 @@ class CmDevicesTest {
     }
   }
 
+  /** The device has no address of the peer's family. */
+  @Test
+  void addressThatCannotBeReachedLeavesNoUserOfTheDevice() throws Exception {
+    try (Context context = RdmaDevices.open(RIGHT)) {
+      try (EventChannel channel = EventChannel.open(context);
+          CmId id = channel.createId(PortSpace.TCP)) {
+        id.carrier(CarrierKind.IB);
+        id.resolveAddress(
+            new InetSocketAddress(InetAddress.ofLiteral("2001:db8::9"), 1), Duration.ofSeconds(20));
+        try (CmEvent event = channel.await(Duration.ofSeconds(20)).orElseThrow()) {
+          assertThat(event.type()).isEqualTo(CmEventType.ADDR_ERROR);
+        }
+        assertThat(DeviceCarriers.count()).isZero();
+      }
+    }
+  }
+
   @Test
   void unknownHostIsExplained() {
     try (EventChannel channel = EventChannel.open(CmDevices.of());

@@ -145,6 +145,8 @@ final class Acceptor {
       LOG.info("closed a socket that is not of a connection manager: {}", e.getMessage());
     } catch (IOException e) {
       LOG.debug("a socket without a request", e);
+    } catch (RuntimeException e) {
+      LOG.warn("closed a socket whose request failed", e);
     }
     link.close();
     return () -> {};

@@ -72,7 +72,7 @@ final class Bodies {
     final int serviceLevel = bits(from.get(), 4);
     final Mtu peers = mtu(from.get());
     final int packetLife = bits(from.get(), 5);
-    from.position(from.position() + 3);
+    from.get(new byte[3]);
     int smaller = Math.min(peers.code(), context.queryPort(port).activeMtu().code());
     return new Path(
         source,

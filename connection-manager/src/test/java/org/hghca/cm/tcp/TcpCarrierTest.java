@@ -18,6 +18,7 @@ import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.Registration;
+import org.hghca.cm.carrier.ServiceRequest;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
@@ -170,6 +171,32 @@ class TcpCarrierTest {
       assertEnds(socket);
     }
     assertServes();
+  }
+
+  @Test
+  void requestOfAnyShorterLengthEndsItsSocket() throws Exception {
+    assertShorterEnd(Bodies.of(request()));
+    assertServes();
+  }
+
+  @Test
+  void questionOfAnyShorterLengthEndsItsSocket() throws Exception {
+    ConnectRequest known = request();
+    assertShorterEnd(
+        Bodies.of(
+            new ServiceRequest(
+                serviceId(), known.local(), address, known.path(), PrivateData.EMPTY)));
+    assertServes();
+  }
+
+  private void assertShorterEnd(Message whole) throws Exception {
+    for (int length = 0; length < whole.body().remaining(); length++) {
+      Message part = new Message(whole.kind(), whole.body().duplicate().limit(length));
+      try (Socket socket = socket(bytes(part))) {
+        assertEnds(socket);
+      }
+    }
+    assertThat(carrier.size()).as("with the listening socket").isEqualTo(1);
   }
 
   @Test
