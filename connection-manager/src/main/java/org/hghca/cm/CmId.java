@@ -77,6 +77,9 @@ public final class CmId implements AutoCloseable {
   /** The listener in whose backlog this request waits. */
   private Optional<Listening> waitsAt = Optional.empty();
 
+  /** Whether the program has taken this request: one that fails before keeps its place. */
+  private boolean requestTaken;
+
   CmId(EventChannel channel, CmDevices devices, PortSpace space, boolean synchronous) {
     this.channel = channel;
     this.devices = devices;
@@ -338,10 +341,15 @@ public final class CmId implements AutoCloseable {
   Optional<HandshakeEvents> asked(
       Listening listening, SharedDevice device, Handshake handshake, ConnectRequest request) {
     CmId child = child(listening, device, request.local(), request.remote(), request.path());
-    Connection connection = Connection.asked(child, carrierKind(device), handshake, request);
-    return present(child, connection, connection.asked())
-        ? Optional.of(connection)
-        : Optional.empty();
+    try {
+      Connection connection = Connection.asked(child, carrierKind(device), handshake, request);
+      return present(child, connection, connection.asked())
+          ? Optional.of(connection)
+          : Optional.empty();
+    } catch (RuntimeException e) {
+      child.closeWithoutPlace();
+      throw e;
+    }
   }
 
   /** A peer asks for a datagram service. */
@@ -351,10 +359,23 @@ public final class CmId implements AutoCloseable {
       ServiceHandshake handshake,
       ServiceRequest request) {
     CmId child = child(listening, device, request.local(), request.remote(), request.path());
-    return present(
-        child,
-        Service.asked(child, carrierKind(device), handshake, request),
-        ConnectionParameters.DEFAULT.withPrivateData(request.privateData()));
+    try {
+      return present(
+          child,
+          Service.asked(child, carrierKind(device), handshake, request),
+          ConnectionParameters.DEFAULT.withPrivateData(request.privateData()));
+    } catch (RuntimeException e) {
+      child.closeWithoutPlace();
+      throw e;
+    }
+  }
+
+  /** Closes a request that could not be presented; its listener takes its place back. */
+  private void closeWithoutPlace() {
+    synchronized (this) {
+      waitsAt = Optional.empty();
+    }
+    close();
   }
 
   private CmId child(
@@ -753,6 +774,13 @@ public final class CmId implements AutoCloseable {
     try {
       return switch (event.type()) {
         case CONNECT_RESPONSE -> queuePair.isPresent() ? complete(event) : event;
+        case CONNECT_REQUEST -> {
+          requestTaken = true;
+          if (state == CmState.FAILED) {
+            leaveBacklog();
+          }
+          yield event;
+        }
         case REJECTED -> {
           toError();
           yield event;
@@ -833,7 +861,9 @@ public final class CmId implements AutoCloseable {
 
   /** A connection that is not established fails; says whether there was one. */
   synchronized boolean fails() {
-    leaveBacklog();
+    if (requestTaken) {
+      leaveBacklog();
+    }
     return moves(CmState.REQUESTED, CmState.FAILED)
         || moves(CmState.CONNECTING, CmState.FAILED)
         || moves(CmState.RESPONDED, CmState.FAILED)
@@ -849,6 +879,7 @@ public final class CmId implements AutoCloseable {
     synchronized (this) {
       requireOpen();
       to.add(this);
+      place.ifPresent(where -> to.use(where.device()));
       channel.remove(this);
       List<CmEvent> moved = channel.removeOf(this);
       channel = to;

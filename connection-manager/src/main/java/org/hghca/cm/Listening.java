@@ -70,12 +70,28 @@ final class Listening implements End {
 
     @Override
     public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
-      return enter() ? id.asked(Listening.this, device, handshake, request) : Optional.empty();
+      if (!enter()) {
+        return Optional.empty();
+      }
+      try {
+        return id.asked(Listening.this, device, handshake, request);
+      } catch (RuntimeException e) {
+        leave();
+        throw e;
+      }
     }
 
     @Override
     public boolean requested(ServiceHandshake handshake, ServiceRequest request) {
-      return enter() && id.asked(Listening.this, device, handshake, request);
+      if (!enter()) {
+        return false;
+      }
+      try {
+        return id.asked(Listening.this, device, handshake, request);
+      } catch (RuntimeException e) {
+        leave();
+        throw e;
+      }
     }
   }
 }

@@ -84,16 +84,17 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   private RdmaConnection establish(Steps steps) throws InterruptedException {
-    boolean done = false;
     try {
       steps.run();
       watch();
-      done = true;
       return this;
-    } finally {
-      if (!done) {
+    } catch (InterruptedException | RuntimeException | Error e) {
+      try {
         close();
+      } catch (RuntimeException unclosed) {
+        e.addSuppressed(unclosed);
       }
+      throw e;
     }
   }
 
@@ -249,8 +250,9 @@ public final class RdmaConnection implements AutoCloseable {
 
   /**
    * Disconnects, and closes what was made for the connection: with memory regions of its protection
-   * domain still open it fails with EBUSY after the queue pair is closed. Outstanding requests
-   * complete no more: wait for the completions that matter before. Idempotent.
+   * domain still open it fails with EBUSY after the queue pair is closed; close them, and call it
+   * again. Outstanding requests complete no more: wait for the completions that matter before.
+   * Idempotent.
    */
   @Override
   public void close() {
@@ -262,12 +264,12 @@ public final class RdmaConnection implements AutoCloseable {
       }
     }
     id.close();
-    channel.close();
     closed.complete(null);
     while (!owned.isEmpty()) {
       closeQuietly(owned.peek());
       owned.pop();
     }
+    channel.close(); // last: it may be the last user of the device
   }
 
   private static void closeQuietly(AutoCloseable made) {

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
@@ -91,6 +93,37 @@ class CmDevicesTest {
         assertThat(DeviceCarriers.count()).isZero();
       }
     }
+  }
+
+  @Test
+  void connectionsOverTheDevicesOfThePropertyCloseThem() throws Exception {
+    System.setProperty(ADDRESSES, "127.0.0.7=%s,127.0.0.8=%s".formatted(LEFT, RIGHT));
+    RdmaOptions options =
+        RdmaOptions.DEFAULT.withTimeout(Duration.ofSeconds(20)).withCarrier(CarrierKind.TCP);
+    RdmaConnection passive;
+    RdmaConnection active;
+    try (RdmaServer server =
+        RdmaServer.listen(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.7"), 0), options)) {
+      CompletableFuture<RdmaConnection> accepted = new CompletableFuture<>();
+      Thread.startVirtualThread(
+          () -> {
+            try {
+              accepted.complete(server.accept(Duration.ofSeconds(20)).orElseThrow());
+            } catch (InterruptedException | RuntimeException e) {
+              accepted.completeExceptionally(e);
+            }
+          });
+      active =
+          RdmaConnection.connect(
+              server.localAddress(),
+              options.withLocalAddress(
+                  new InetSocketAddress(InetAddress.ofLiteral("127.0.0.8"), 0)));
+      passive = accepted.get(20, TimeUnit.SECONDS);
+    }
+    active.close();
+    passive.close();
+    assertThat(passive.closed()).isDone();
+    assertThat(DeviceCarriers.count()).isZero();
   }
 
   @Test

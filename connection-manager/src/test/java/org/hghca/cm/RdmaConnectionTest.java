@@ -195,6 +195,29 @@ class RdmaConnectionTest {
     }
   }
 
+  @Test
+  void failureOfPrepareIsNotHiddenByThatOfClose() throws Exception {
+    List<MemoryRegion> regions = new ArrayList<>();
+    List<RdmaConnection> failed = new ArrayList<>();
+    RdmaOptions options =
+        client()
+            .withPrepare(
+                c -> {
+                  failed.add(c);
+                  regions.add(c.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE));
+                  throw new IllegalStateException("not prepared");
+                });
+    try (RdmaServer server = RdmaServer.listen(it.anyPort(), server())) {
+      assertThatThrownBy(() -> RdmaConnection.connect(server.localAddress(), options))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("not prepared")
+          .satisfies(
+              e -> assertThat(e.getSuppressed()).singleElement().asString().contains("EBUSY"));
+      regions.forEach(MemoryRegion::close);
+      failed.forEach(RdmaConnection::close);
+    }
+  }
+
   /** A thousand connections from eight threads. */
   @Test
   void thousandConnectionsLeaveNothing() throws Exception {

@@ -176,7 +176,13 @@ final class Dispatcher {
 
   private void hear(
       Listeners.Entry listener, PassiveConnection connection, ConnectRequest request) {
-    Optional<HandshakeEvents> events = listener.listener().requested(connection, request);
+    Optional<HandshakeEvents> events;
+    try {
+      events = listener.listener().requested(connection, request);
+    } catch (RuntimeException e) {
+      connection.close();
+      throw e;
+    }
     engine.call(() -> events.ifPresentOrElse(connection::events, connection::forget));
   }
 

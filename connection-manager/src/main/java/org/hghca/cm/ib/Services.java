@@ -223,8 +223,13 @@ final class Services {
   }
 
   private static void hear(Listeners.Entry listener, Inquiry inquiry, ServiceRequest request) {
-    if (!listener.listener().requested(inquiry, request)) {
-      inquiry.drop();
+    boolean taken = false;
+    try {
+      taken = listener.listener().requested(inquiry, request);
+    } finally {
+      if (!taken) {
+        inquiry.drop();
+      }
     }
   }
 

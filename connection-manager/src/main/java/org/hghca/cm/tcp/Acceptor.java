@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.Listener;
@@ -133,9 +134,16 @@ final class Acceptor {
       InetSocketAddress local = link.local();
       InetSocketAddress remote = link.remote();
       return switch (first.kind()) {
-        case REQUEST -> offer(link, Bodies.request(first.body(), carrier.context(), local, remote));
-        case SERVICE_REQUEST ->
-            offer(link, Bodies.service(first.body(), carrier.context(), local, remote));
+        case REQUEST -> {
+          ConnectRequest request = Bodies.request(first.body(), carrier.context(), local, remote);
+          TcpHandshake handshake = TcpHandshake.passive(carrier, request, link);
+          yield orClose(handshake::close, () -> offer(handshake, request));
+        }
+        case SERVICE_REQUEST -> {
+          ServiceRequest request = Bodies.service(first.body(), carrier.context(), local, remote);
+          PassiveQuestion question = new PassiveQuestion(carrier, request, link);
+          yield orClose(question::close, () -> offer(question, link, request));
+        }
         default -> throw new MalformedException(first.kind() + " in the place of a request");
       };
     } catch (VersionException e) {
@@ -158,8 +166,17 @@ final class Acceptor {
     return () -> {};
   }
 
-  private Runnable offer(Link link, ConnectRequest request) {
-    TcpHandshake handshake = TcpHandshake.passive(carrier, request, link);
+  /** Offers a request, and refuses it where the listener throws. */
+  private static Runnable orClose(Runnable close, Supplier<Runnable> offer) {
+    try {
+      return offer.get();
+    } catch (RuntimeException e) {
+      close.run();
+      throw e;
+    }
+  }
+
+  private Runnable offer(TcpHandshake handshake, ConnectRequest request) {
     Optional<HandshakeEvents> taken = Optional.empty();
     Listener listener = listeners.get(request.serviceId());
     while (listener != null && taken.isEmpty() && handshake.isRequested()) {
@@ -177,8 +194,7 @@ final class Acceptor {
     return () -> handshake.follow(events);
   }
 
-  private Runnable offer(Link link, ServiceRequest request) {
-    PassiveQuestion question = new PassiveQuestion(carrier, request, link);
+  private Runnable offer(PassiveQuestion question, Link link, ServiceRequest request) {
     Listener listener = listeners.get(request.serviceId());
     while (listener != null) {
       if (listener.requested(question, request)) {

@@ -1,9 +1,16 @@
 package org.hghca.cm.tcp;
 
 import java.util.ArrayDeque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Makes calls to a program one after another, on threads of its own. Thread-safe. */
+/**
+ * Makes calls to a program one after another, on threads of its own. A call that throws is logged,
+ * and the next follows. Thread-safe.
+ */
 final class SerialCalls {
+  private static final Logger LOG = LoggerFactory.getLogger(SerialCalls.class);
+
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
   private boolean held;
   private boolean running;
@@ -42,7 +49,11 @@ final class SerialCalls {
 
   private void run() {
     for (Runnable call = next(); call != null; call = next()) {
-      call.run();
+      try {
+        call.run();
+      } catch (RuntimeException e) {
+        LOG.error("A handler of events of the connection manager has thrown", e);
+      }
     }
   }
 

@@ -22,8 +22,14 @@ final class Recorder implements Listener, HandshakeEvents {
   /** How many requests find the backlog full. */
   final AtomicInteger full = new AtomicInteger();
 
+  /** How many requests make the listener throw. */
+  final AtomicInteger broken = new AtomicInteger();
+
   @Override
   public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
+    if (broken.getAndDecrement() > 0) {
+      throw new IllegalStateException("the listener is broken");
+    }
     if (full.getAndDecrement() > 0) {
       return Optional.empty();
     }

@@ -12,6 +12,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
@@ -248,6 +250,29 @@ class TcpCarrierTest {
   void fullBacklogIsOfferedTheRequestAgain() throws Exception {
     passive.full.set(3);
     assertServes();
+  }
+
+  @Test
+  void requestWhoseListenerThrowsIsRefused() throws Exception {
+    passive.broken.set(1);
+    try (Handshake asking = carrier.connect(request(), active)) {
+      assertThat(active.event()).isEqualTo("rejected 28");
+      assertThat(asking.toString()).contains("ENDED");
+    }
+    assertServes();
+  }
+
+  @Test
+  void callThatThrowsDoesNotEndThoseAfterIt() throws Exception {
+    SerialCalls calls = new SerialCalls(true);
+    CompletableFuture<String> next = new CompletableFuture<>();
+    calls.add(
+        () -> {
+          throw new IllegalStateException("a handler that throws");
+        });
+    calls.add(() -> next.complete("called"));
+    calls.release();
+    assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo("called");
   }
 
   @Test
