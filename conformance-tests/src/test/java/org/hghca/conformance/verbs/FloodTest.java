@@ -232,7 +232,7 @@ class FloodTest {
       events.start();
       log.addAppender(events);
       Level before = log.getLevel();
-      log.setLevel(Level.ALL);
+      log.setLevel(Level.TRACE);
       try {
         flood.start();
         do {
