@@ -805,7 +805,9 @@ public final class CmId implements AutoCloseable {
   /** The peer has accepted: brings up the queue pair, and confirms. */
   private CmEvent complete(CmEvent event) {
     if (state != CmState.RESPONDED) {
-      return event.as(CmEventType.ESTABLISHED); // taken before, and put back; or failed since
+      return state == CmState.FAILED
+          ? failure()
+          : event.as(CmEventType.ESTABLISHED); // taken before, and put back
     }
     Connection connection = connection("connect");
     try {
@@ -819,6 +821,20 @@ public final class CmId implements AutoCloseable {
     }
     state = CmState.CONNECTED;
     return event.as(CmEventType.ESTABLISHED);
+  }
+
+  /** The connection failed before its response was taken: the failure is taken instead. */
+  private CmEvent failure() {
+    toError();
+    return channel
+        .removeFirstOf(this)
+        .orElseGet(
+            () ->
+                CmEvent.failure(
+                    this,
+                    CmEventType.CONNECT_ERROR,
+                    -Errno.EIO.number(),
+                    "the connection failed before its response was taken"));
   }
 
   void post(CmEvent event) {

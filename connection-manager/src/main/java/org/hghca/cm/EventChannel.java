@@ -213,6 +213,18 @@ public final class EventChannel implements AutoCloseable {
     return false;
   }
 
+  /** Removes the first event of an identifier, for one of it that was passed. */
+  synchronized Optional<CmEvent> removeFirstOf(CmId owner) {
+    for (Iterator<CmEvent> it = events.iterator(); it.hasNext(); ) {
+      CmEvent event = it.next();
+      if (event.owner() == owner) {
+        it.remove();
+        return Optional.of(event);
+      }
+    }
+    return Optional.empty();
+  }
+
   /** Removes the events of an identifier, for {@link CmId#close} or another channel. */
   synchronized List<CmEvent> removeOf(CmId owner) {
     List<CmEvent> removed = new ArrayList<>();

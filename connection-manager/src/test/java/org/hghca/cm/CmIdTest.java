@@ -289,6 +289,24 @@ class CmIdTest {
   }
 
   @Test
+  void responseThatHasFailedUntakenIsItsFailure() throws Exception {
+    CmId listener = it.listen(PortSpace.TCP, 8);
+    CmId active = it.routed(listener);
+    active.connect();
+    CmId passive = it.requested();
+    passive.accept();
+    while (it.client.channel.toString().endsWith(" 0 events")) {
+      Thread.onSpinWait();
+    }
+    passive.close();
+    while (it.client.channel.toString().endsWith(" 1 events")) {
+      Thread.onSpinWait();
+    }
+    assertThat(it.client.take(CmEventType.REJECTED).id()).isEqualTo(active);
+    assertThat(active.queuePair().orElseThrow().state()).isEqualTo(QpState.ERR);
+  }
+
+  @Test
   void closeWaitsForAcknowledgements() throws Exception {
     CmId listener = it.listen(PortSpace.TCP, 8);
     CmId active = it.client.id(PortSpace.TCP);
