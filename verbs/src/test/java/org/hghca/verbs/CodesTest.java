@@ -212,14 +212,20 @@ class CodesTest {
     "22, EINVAL",
     "61, ENODATA",
     "95, EOPNOTSUPP",
-    "110, ETIMEDOUT"
+    "98, EADDRINUSE",
+    "99, EADDRNOTAVAIL",
+    "101, ENETUNREACH",
+    "104, ECONNRESET",
+    "110, ETIMEDOUT",
+    "111, ECONNREFUSED",
+    "113, EHOSTUNREACH"
   })
   void errorNumberOfLinux(int number, String name) {
     Errno errno = Errno.valueOf(name);
 
     assertThat(errno.number()).isEqualTo(number);
     assertThat(errno).hasToString(name + " (" + number + ")");
-    assertThat(Errno.values()).hasSize(11);
+    assertThat(Errno.values()).hasSize(17);
   }
 
   @Test

@@ -183,9 +183,9 @@ class DropCauseTest {
 
   @ParameterizedTest
   @EnumSource(Service.class)
-  void congestionNotificationToAQueuePairThatDoesNotSendIsDropped(Service service) {
+  void congestionNotificationToAQueuePairThatServesNobodyIsDropped(Service service) {
     Line line = line(service);
-    line.b.state = QueuePairState.RTR;
+    line.b.state = QueuePairState.INIT;
     give(line, 0x81, packet -> packet.length = 0);
     assertDropped(line, DropCause.STATE);
   }
