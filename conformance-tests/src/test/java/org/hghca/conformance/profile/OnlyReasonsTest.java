@@ -21,11 +21,11 @@ class OnlyReasonsTest {
   /** Tests with requirements on the machine: interfaces, namespaces, tshark, a short path. */
   private static final Set<String> OF_THE_MACHINE =
       Set.of(
-          "verbs/NetworkTest.java",
-          "verbs/NetworkPathTest.java",
+          "verbs/InterfaceCaptureTest.java",
           "verbs/KernelInterfacesTest.java",
           "verbs/MulticastTest.java",
-          "verbs/CaptureTest.java");
+          "verbs/NetworkTest.java",
+          "verbs/Tshark.java");
 
   private static Path sources() {
     Path here = Path.of("").toAbsolutePath();
