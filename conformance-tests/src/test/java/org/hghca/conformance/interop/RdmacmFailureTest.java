@@ -107,6 +107,11 @@ class RdmacmFailureTest {
     }
   }
 
+  /** The server dies in any step of a ping. */
+  private static String withoutStep(End end) {
+    return end.output().replaceAll("wait for [A-Z_]+ state", "wait for a step, state");
+  }
+
   @Test
   @DisplayName("rping, whose server is killed")
   void killedServer() {
@@ -121,6 +126,6 @@ class RdmacmFailureTest {
     ours.awaitOutput("rdma-ping-10:");
     ours.interrupt();
     ours.await(130);
-    assertThat(ourClient.await().output()).isEqualTo(afterLinux.output());
+    assertThat(withoutStep(ourClient.await())).isEqualTo(withoutStep(afterLinux));
   }
 }

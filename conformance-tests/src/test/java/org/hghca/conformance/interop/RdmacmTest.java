@@ -64,11 +64,16 @@ class RdmacmTest {
     channel.close();
   }
 
-  /** Nothing is lost on this network: no packet is dropped for a cause of ours. */
+  /**
+   * Nothing is lost on this network: no packet is dropped for a cause of ours. The guest's kernel
+   * sends other frames now and then.
+   */
   @AfterEach
   void nothingIsDropped() {
     assertThat(bench.hca().counters().drops()).as(bench.counts()).isEqualTo(expectedDrops);
-    assertThat(bench.hca().linkCounters().orElseThrow().dropped()).as(bench.counts()).isEmpty();
+    assertThat(bench.hca().linkCounters().orElseThrow().dropped().keySet())
+        .as(bench.counts())
+        .isSubsetOf(DropCause.NOT_ROCE);
   }
 
   private GuestProgram guest(String name, String command) {
