@@ -27,7 +27,7 @@ class MadTest {
               0x0106_1c06L,
               0x5054_00ff_fe12_3456L,
               0x11,
-              0,
+              1,
               1,
               20,
               0,
@@ -67,7 +67,7 @@ class MadTest {
     put(mad, 24, "11223344");
     put(mad, 24 + 8, "0000000001061c06");
     put(mad, 24 + 16, "505400fffe123456");
-    put(mad, 24 + 32, "00001100");
+    put(mad, 24 + 32, "00001101");
     put(mad, 24 + 39, "01");
     put(mad, 24 + 43, "a0123456a7ffff37f0ffffffff");
     put(mad, 24 + 66, "ffff0a630001");
