@@ -102,6 +102,19 @@ final class Bodies {
     return value;
   }
 
+  private interface Reading<T> {
+    T read() throws MalformedException;
+  }
+
+  /** Reads a body that the peer may have made too short. */
+  private static <T> T whole(String what, Reading<T> reading) throws MalformedException {
+    try {
+      return reading.read();
+    } catch (BufferUnderflowException | IndexOutOfBoundsException | IllegalArgumentException _) {
+      throw new MalformedException(what + " that is too short");
+    }
+  }
+
   /** The path of a request, which is the first thing that says who the peer is. */
   private static Path pathOfRequest(ByteBuffer from, Context context, InetSocketAddress local)
       throws MalformedException {
@@ -131,33 +144,33 @@ final class Bodies {
   static ConnectRequest request(
       ByteBuffer from, Context context, InetSocketAddress local, InetSocketAddress remote)
       throws MalformedException {
-    try {
-      final long serviceId = from.getLong();
-      final int port = Short.toUnsignedInt(from.getShort());
-      final Path path = pathOfRequest(from, context, local);
-      final int qpNumber = bits(from.getInt(), 24);
-      final int psn = bits(from.getInt(), 24);
-      final QpType type = type(from.get());
-      return new ConnectRequest(
-          serviceId,
-          local,
-          new InetSocketAddress(remote.getAddress(), port),
-          path,
-          Optional.empty(),
-          type,
-          qpNumber,
-          from.get() != 0,
-          psn,
-          from.get() & 0xff,
-          from.get() & 0xff,
-          bits(from.get(), 3),
-          bits(from.get(), 3),
-          from.get() != 0,
-          bits(from.get(), 5),
-          privateData(from));
-    } catch (BufferUnderflowException | IndexOutOfBoundsException _) {
-      throw new MalformedException("a request that is too short");
-    }
+    return whole(
+        "a request",
+        () -> {
+          final long serviceId = from.getLong();
+          final int port = Short.toUnsignedInt(from.getShort());
+          final Path path = pathOfRequest(from, context, local);
+          final int qpNumber = bits(from.getInt(), 24);
+          final int psn = bits(from.getInt(), 24);
+          final QpType type = type(from.get());
+          return new ConnectRequest(
+              serviceId,
+              local,
+              new InetSocketAddress(remote.getAddress(), port),
+              path,
+              Optional.empty(),
+              type,
+              qpNumber,
+              from.get() != 0,
+              psn,
+              from.get() & 0xff,
+              from.get() & 0xff,
+              bits(from.get(), 3),
+              bits(from.get(), 3),
+              from.get() != 0,
+              bits(from.get(), 5),
+              privateData(from));
+        });
   }
 
   private static QpType type(int code) throws MalformedException {
@@ -185,24 +198,25 @@ final class Bodies {
   /** The answer to a request of ours. */
   static ConnectReply reply(ByteBuffer from, Context context, Path asked)
       throws MalformedException {
-    try {
-      final Path answered = path(from, context, asked.source(), asked.sourceIndex(), asked.port());
-      final int qpNumber = bits(from.getInt(), 24);
-      final int psn = bits(from.getInt(), 24);
-      return new ConnectReply(
-          with(asked, answered.destination(), answered.mtu()),
-          qpNumber,
-          from.get() != 0,
-          psn,
-          from.get() & 0xff,
-          from.get() & 0xff,
-          bits(from.get(), 3),
-          from.get() != 0,
-          bits(from.get(), 5),
-          privateData(from));
-    } catch (BufferUnderflowException | IllegalArgumentException _) {
-      throw new MalformedException("a reply that is too short");
-    }
+    return whole(
+        "a reply",
+        () -> {
+          final Path answered =
+              path(from, context, asked.source(), asked.sourceIndex(), asked.port());
+          final int qpNumber = bits(from.getInt(), 24);
+          final int psn = bits(from.getInt(), 24);
+          return new ConnectReply(
+              with(asked, answered.destination(), answered.mtu()),
+              qpNumber,
+              from.get() != 0,
+              psn,
+              from.get() & 0xff,
+              from.get() & 0xff,
+              bits(from.get(), 3),
+              from.get() != 0,
+              bits(from.get(), 5),
+              privateData(from));
+        });
   }
 
   /** The path of a request, with what only the answer tells. */
@@ -232,18 +246,18 @@ final class Bodies {
   static ServiceRequest service(
       ByteBuffer from, Context context, InetSocketAddress local, InetSocketAddress remote)
       throws MalformedException {
-    try {
-      final long serviceId = from.getLong();
-      final int port = Short.toUnsignedInt(from.getShort());
-      return new ServiceRequest(
-          serviceId,
-          local,
-          new InetSocketAddress(remote.getAddress(), port),
-          pathOfRequest(from, context, local),
-          privateData(from));
-    } catch (BufferUnderflowException | IndexOutOfBoundsException _) {
-      throw new MalformedException("a question that is too short");
-    }
+    return whole(
+        "a question",
+        () -> {
+          final long serviceId = from.getLong();
+          final int port = Short.toUnsignedInt(from.getShort());
+          return new ServiceRequest(
+              serviceId,
+              local,
+              new InetSocketAddress(remote.getAddress(), port),
+              pathOfRequest(from, context, local),
+              privateData(from));
+        });
   }
 
   static Message of(ServiceReply reply) {
@@ -257,16 +271,16 @@ final class Bodies {
   /** The answer to a question of ours. */
   static ServiceReply serviceReply(ByteBuffer from, Context context, Path asked)
       throws MalformedException {
-    try {
-      Path answered = path(from, context, asked.source(), asked.sourceIndex(), asked.port());
-      return new ServiceReply(
-          with(asked, answered.destination(), answered.mtu()),
-          from.getInt(),
-          bits(from.getInt(), 24),
-          from.getInt(),
-          privateData(from));
-    } catch (BufferUnderflowException | IllegalArgumentException _) {
-      throw new MalformedException("an answer that is too short");
-    }
+    return whole(
+        "an answer",
+        () -> {
+          Path answered = path(from, context, asked.source(), asked.sourceIndex(), asked.port());
+          return new ServiceReply(
+              with(asked, answered.destination(), answered.mtu()),
+              from.getInt(),
+              bits(from.getInt(), 24),
+              from.getInt(),
+              privateData(from));
+        });
   }
 }
