@@ -2,8 +2,6 @@ package org.hghca.tools.rdmacm;
 
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -13,7 +11,6 @@ import org.hghca.cm.DatagramParameters;
 import org.hghca.cm.PortSpace;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.VerbsException;
 
 /** The program mckey: joins a multicast group, and sends to it or receives from it. */
 public final class Mckey {
@@ -24,7 +21,7 @@ public final class Mckey {
   private final Endpoint endpoint;
   private final Function<Gid, String> gidText;
   private final PrintWriter out;
-  private final List<Member> members = new ArrayList<>();
+  private final Participants members;
   private int connectsLeft;
 
   /**
@@ -42,25 +39,6 @@ public final class Mckey {
       int connections,
       Messages messages) {}
 
-  private static final class Member {
-    private final CmId id;
-    private Optional<Node> node = Optional.empty();
-    private boolean joined;
-
-    Member(CmId id) {
-      this.id = id;
-    }
-
-    Node node() {
-      return node.orElseThrow();
-    }
-
-    void close() {
-      node.ifPresent(Node::close);
-      id.close();
-    }
-  }
-
   /**
    * With these options.
    *
@@ -71,27 +49,21 @@ public final class Mckey {
     this.endpoint = endpoint;
     this.gidText = gidText;
     this.out = out;
+    members = new Participants("mckey", out);
     connectsLeft = options.connections();
   }
 
   /** Runs it and returns its status, 0 for success. */
   public int run() throws InterruptedException {
-    int status;
-    try {
-      status = join();
-      if (status == 0) {
-        exchange();
-      }
-      leave();
-    } catch (FailedException e) {
-      out.println("mckey: " + e.getMessage());
-      status = e.status();
-    } finally {
-      members.forEach(Member::close);
-    }
-    out.println("test complete");
-    out.println("return status " + status);
-    return status;
+    return members.run(
+        () -> {
+          int status = join();
+          if (status == 0) {
+            exchange();
+          }
+          leave();
+          return status;
+        });
   }
 
   private int join() throws InterruptedException {
@@ -99,7 +71,7 @@ public final class Mckey {
     out.println("mckey: joining");
     for (int i = 0; i < options.connections(); i++) {
       CmId id = endpoint.createId(PortSpace.UDP);
-      members.add(new Member(id));
+      members.add(id);
       options.local().ifPresent(local -> Failures.check("addr bind failure", () -> id.bind(local)));
       Failures.check(
           "resolve addr failure", () -> id.resolveAddress(options.group(), Endpoint.RESOLUTION));
@@ -120,13 +92,13 @@ public final class Mckey {
     if (options.sends()) {
       TimeUnit.SECONDS.sleep(PAUSE_SECONDS);
       out.println("initiating data transfers");
-      members.forEach(member -> member.node().postSends());
-      for (Member member : members) {
+      members.all().forEach(member -> member.node().postSends());
+      for (Participant member : members.all()) {
         member.node().awaitSends();
       }
     } else {
       out.println("receiving data transfers");
-      for (Member member : members) {
+      for (Participant member : members.all()) {
         member.node().awaitReceives();
       }
     }
@@ -134,24 +106,20 @@ public final class Mckey {
   }
 
   private void leave() {
-    for (Member member : members) {
-      if (member.joined) {
-        Failures.check(
-            "failure leaving", () -> member.id.leaveMulticast(options.group().getAddress()));
-      }
+    for (Participant member : members.connected()) {
+      Failures.check(
+          "failure leaving", () -> member.id().leaveMulticast(options.group().getAddress()));
     }
   }
 
   private int handle(CmEvent event) {
-    Member member =
-        members.stream().filter(known -> known.id == event.id()).findFirst().orElseThrow();
+    Participant member = members.of(event.id());
     switch (event.type()) {
       case ADDR_RESOLVED -> addressResolved(member);
       case MULTICAST_JOIN -> joined(member, event.datagram().orElseThrow());
       case ADDR_ERROR, ROUTE_ERROR, MULTICAST_ERROR -> {
-        out.println("mckey: event: %s, error: %d".formatted(event.type().symbol(), event.status()));
         connectsLeft--;
-        return event.status();
+        return members.failed(event);
       }
       default -> {
         // As the original, it goes on.
@@ -160,31 +128,19 @@ public final class Mckey {
     return 0;
   }
 
-  private void addressResolved(Member member) {
+  private void addressResolved(Participant member) {
     endpoint.checkDatagram(options.messages());
-    try {
-      Node node =
-          new Node(
-              QpType.UD,
-              member.id.context().allocateProtectionDomain(),
-              options.messages(),
-              member.id::createQueuePair);
-      member.node = Optional.of(node);
-      if (!options.sends()) {
-        node.postReceives();
-      }
-    } catch (VerbsException e) {
-      throw new FailedException(-1, "unable to create QP: " + e.getMessage());
-    }
-    Failures.check("failure joining", () -> member.id.joinMulticast(options.group().getAddress()));
+    member.prepare(QpType.UD, options.messages(), !options.sends());
+    Failures.check(
+        "failure joining", () -> member.id().joinMulticast(options.group().getAddress()));
   }
 
-  private void joined(Member member, DatagramParameters group) {
+  private void joined(Participant member, DatagramParameters group) {
     out.println(
         "mckey: joined dgid: %s mlid 0x0 sl %d"
             .formatted(gidText.apply(group.vector().destination()), group.vector().serviceLevel()));
     member.node().peer(group.vector(), group.qpNumber(), group.qkey());
-    member.joined = true;
+    member.connected(true);
     connectsLeft--;
   }
 }

@@ -2,8 +2,6 @@ package org.hghca.tools.rdmacm;
 
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.hghca.cm.CmEvent;
@@ -12,7 +10,6 @@ import org.hghca.cm.ConnectionParameters;
 import org.hghca.cm.DatagramParameters;
 import org.hghca.cm.PortSpace;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.VerbsException;
 
 /**
  * The program udaddy: the client asks for UD queue pairs and sends datagrams to them; the server
@@ -22,7 +19,7 @@ public final class Udaddy {
   private final Options options;
   private final Endpoint endpoint;
   private final PrintWriter out;
-  private final List<Service> services = new ArrayList<>();
+  private final Participants services;
   private int connectsLeft;
 
   /**
@@ -40,46 +37,18 @@ public final class Udaddy {
       Messages messages,
       OptionalInt typeOfService) {}
 
-  private static final class Service {
-    private final CmId id;
-    private Optional<Node> node = Optional.empty();
-    private boolean connected;
-
-    Service(CmId id) {
-      this.id = id;
-    }
-
-    Node node() {
-      return node.orElseThrow();
-    }
-
-    void close() {
-      node.ifPresent(Node::close);
-      id.close();
-    }
-  }
-
   public Udaddy(Options options, Endpoint endpoint, PrintWriter out) {
     this.options = options;
     this.endpoint = endpoint;
     this.out = out;
+    services = new Participants("udaddy", out);
     connectsLeft = options.connections();
   }
 
   /** Runs it and returns its status, 0 for success. */
   public int run() throws InterruptedException {
-    int status;
-    try {
-      status = options.server().isPresent() ? client(options.server().get()) : serve();
-    } catch (FailedException e) {
-      out.println("udaddy: " + e.getMessage());
-      status = e.status();
-    } finally {
-      services.forEach(Service::close);
-    }
-    out.println("test complete");
-    out.println("return status " + status);
-    return status;
+    return services.run(
+        () -> options.server().isPresent() ? client(options.server().get()) : serve());
   }
 
   private int serve() throws InterruptedException {
@@ -90,12 +59,12 @@ public final class Udaddy {
       int status = connectEvents();
       if (status == 0 && options.messages().count() > 0) {
         out.println("receiving data transfers");
-        for (Service service : connected()) {
+        for (Participant service : services.connected()) {
           service.node().awaitReceives(service.node().queuePair().query().qkey());
         }
         out.println("sending replies");
-        connected().forEach(service -> service.node().postSends());
-        for (Service service : connected()) {
+        services.connected().forEach(service -> service.node().postSends());
+        for (Participant service : services.connected()) {
           service.node().awaitSends();
         }
         out.println("data transfers complete");
@@ -109,24 +78,20 @@ public final class Udaddy {
     out.println("udaddy: connecting");
     for (int i = 0; i < options.connections(); i++) {
       CmId id = endpoint.createId(PortSpace.UDP);
-      services.add(new Service(id));
+      services.add(id);
       Failures.check("failure getting addr", () -> Endpoint.resolve(id, options.local(), server));
     }
     int status = connectEvents();
     if (status == 0 && options.messages().count() > 0) {
       out.println("initiating data transfers");
-      connected().forEach(service -> service.node().postSends());
+      services.connected().forEach(service -> service.node().postSends());
       out.println("receiving data transfers");
-      for (Service service : connected()) {
+      for (Participant service : services.connected()) {
         service.node().awaitReceives();
       }
       out.println("data transfers complete");
     }
     return status;
-  }
-
-  private List<Service> connected() {
-    return services.stream().filter(service -> service.connected).toList();
   }
 
   private int connectEvents() throws InterruptedException {
@@ -146,17 +111,15 @@ public final class Udaddy {
         Failures.check("resolve route failed", () -> event.id().resolveRoute(Endpoint.RESOLUTION));
       }
       case ROUTE_RESOLVED -> {
-        prepare(service(event.id()));
+        prepare(services.of(event.id()));
         Failures.check(
             "failure connecting", () -> event.id().connect(ConnectionParameters.DEFAULT));
       }
       case CONNECT_REQUEST -> requested(event.id());
-      case ESTABLISHED -> resolved(service(event.id()), event.datagram().orElseThrow());
+      case ESTABLISHED -> resolved(services.of(event.id()), event.datagram().orElseThrow());
       case ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE, REJECTED -> {
-        out.println(
-            "udaddy: event: %s, error: %d".formatted(event.type().symbol(), event.status()));
         connectsLeft--;
-        return event.status();
+        return services.failed(event);
       }
       default -> {
         // As the original, it goes on.
@@ -165,44 +128,29 @@ public final class Udaddy {
     return 0;
   }
 
-  private Service service(CmId id) {
-    return services.stream().filter(service -> service.id == id).findFirst().orElseThrow();
-  }
-
   private void requested(CmId id) {
-    if (services.size() == options.connections()) {
-      out.println("udaddy: failing connection request");
-      id.reject(new byte[0]);
-      id.close();
-      return;
-    }
-    Service service = new Service(id);
-    services.add(service);
-    prepare(service);
-    Failures.check("failure accepting", () -> id.accept(ConnectionParameters.DEFAULT));
-    service.connected = true;
-    connectsLeft--;
+    services
+        .admit(id, options.connections())
+        .ifPresent(
+            service -> {
+              prepare(service);
+              Failures.check("failure accepting", () -> id.accept(ConnectionParameters.DEFAULT));
+              ready(service);
+            });
   }
 
-  private void resolved(Service service, DatagramParameters to) {
+  private void resolved(Participant service, DatagramParameters to) {
     service.node().peer(to.vector(), to.qpNumber(), to.qkey());
-    service.connected = true;
+    ready(service);
+  }
+
+  private void ready(Participant service) {
+    service.connected(true);
     connectsLeft--;
   }
 
-  private void prepare(Service service) {
+  private void prepare(Participant service) {
     endpoint.checkDatagram(options.messages());
-    try {
-      Node node =
-          new Node(
-              QpType.UD,
-              service.id.context().allocateProtectionDomain(),
-              options.messages(),
-              service.id::createQueuePair);
-      service.node = Optional.of(node);
-      node.postReceives();
-    } catch (VerbsException e) {
-      throw new FailedException(-1, "unable to create QP: " + e.getMessage());
-    }
+    service.prepare(QpType.UD, options.messages(), true);
   }
 }
