@@ -22,7 +22,10 @@ public final class DeviceClaims {
           SQE,
           RNR_RETRY,
           LOSS_RECOVERY,
-          ENTROPY ->
+          ENTROPY,
+          MULTICAST,
+          PATH_MIGRATION,
+          GSI_QUEUE_PAIR ->
           !device.has(DeviceFeature.valueOf(feature.name()));
       case IMMEDIATE_VALUE -> device.has(DeviceQuirk.NO_IMMEDIATE_VALUE);
       case CARD_EVENTS -> device.has(DeviceQuirk.NO_CARD_EVENTS);

@@ -176,6 +176,13 @@ public enum Feature {
   RECONNECTION(
       "RESET of a queue pair that was connected", "EIO: create another", Place.NUMBERS, Says.ERROR),
 
+  /** Extensions of software HCAs, which neither RTL has; of the card, queue pair 1 is reserved. */
+  MULTICAST("multicast groups", "EOPNOTSUPP", Place.TRANSPORT, Says.ERROR),
+
+  PATH_MIGRATION("alternate paths", "EOPNOTSUPP", Place.TRANSPORT, Says.ERROR),
+
+  GSI_QUEUE_PAIR("queue pair 1, for management", "EOPNOTSUPP", Place.TRANSPORT, Says.ERROR),
+
   /** A QPN whose card-side position is not known is never used again. */
   QUEUE_PAIR_NUMBERS_FOR_EVER(
       "an unlimited number of queue pairs",
@@ -264,8 +271,8 @@ public enum Feature {
   }
 
   /**
-   * The features that a profile lacks: the interface document lacks none, its two RTLs all of
-   * these.
+   * The features that a profile lacks: the software HCA by the interface document, with its
+   * extensions, lacks none; the two RTLs lack all of these.
    */
   public static Set<Feature> missingOn(String profile) {
     return switch (profile) {

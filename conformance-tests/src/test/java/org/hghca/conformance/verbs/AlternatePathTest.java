@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.SplittableRandom;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.hghca.conformance.profile.OnlyOn;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.AlternatePath;
@@ -32,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Alternate paths: between the link-local GIDs, and between the IPv4 addresses of two ports. */
-@OnlyOn(value = "s", why = "the card has no alternate paths")
+@Needs(Feature.PATH_MIGRATION)
 class AlternatePathTest {
   private static final int LENGTH = 3000;
   private static final int TIMEOUT = 9;
@@ -140,6 +143,10 @@ class AlternatePathTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "query returns the alternate path and path_mig_state")
   void aQueryReturnsThePathAndItsState() {
     try (RcPair pair = open(new RcSetup())) {
       assertThat(pair.left.context.queryDevice().support(DeviceFeature.PATH_MIGRATION))
@@ -161,6 +168,10 @@ class AlternatePathTest {
 
   @ParameterizedTest
   @EnumSource(names = {"RC", "UC"})
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "MIGRATED: the connection changes its path, the peer follows: PATH_MIG")
   void aProgramMigratesAnArmedConnectionAndThePeerFollows(QpType type) {
     try (RcPair pair = open(new RcSetup().type(type))) {
       arm(pair);
@@ -179,6 +190,10 @@ class AlternatePathTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "the first path is cut: after retry_cnt it migrates, PATH_MIG, nothing lost")
   void aConnectionWhoseRetriesAreUsedUpMigrates() {
     try (RcPair pair = open(new RcSetup())) {
       arm(pair);
@@ -216,6 +231,7 @@ class AlternatePathTest {
   }
 
   @Test
+  @VerbsCase(tier = Tier.CONTRACT, source = VerbsCase.CONTRACT, says = "not armed: RETRY_EXC_ERR")
   void withoutAnArmedPathTheRetriesEndAsBefore() {
     try (RcPair pair = open(new RcSetup())) {
       rearm(pair.left, pair.right);
@@ -227,6 +243,10 @@ class AlternatePathTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a new path is loaded and rearmed after a migration")
   void laterChangesKeepThePathAndItCanBeArmedAgain() {
     try (RcPair pair = open(new RcSetup())) {
       arm(pair);
@@ -261,6 +281,10 @@ class AlternatePathTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a peer that migrates to another path than the armed one: PATH_MIG_ERR")
   void aPeerOnAnotherPathThanTheAlternateOneIsAnEvent() {
     try (RcPair pair = open(new RcSetup())) {
       rearm(pair.left, pair.right);
@@ -281,6 +305,10 @@ class AlternatePathTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "REARM without a path, ARMED, and MIGRATED before the device is ARMED: EINVAL")
   void theStatesFollowEachOther() {
     try (RcPair pair = open(new RcSetup())) {
       QueuePair qp = pair.left.qp;
@@ -300,6 +328,10 @@ class AlternatePathTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "an alternate path of another port or P_Key, to a group, or without GRH: EINVAL")
   void aWrongPathIsRefused() {
     try (RcPair pair = open(new RcSetup())) {
       QueuePair qp = pair.left.qp;

@@ -16,8 +16,11 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32;
 import jdk.net.ExtendedSocketOptions;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.hghca.conformance.profile.OnlyOn;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -46,7 +49,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The GSI queue pair, between devices and with a socket of the kernel. */
-@OnlyOn(value = "s", why = "the card's queue pairs 0 and 1 are reserved")
+@Needs(Feature.GSI_QUEUE_PAIR)
 @Timeout(60)
 class GsiTest {
   private static final int MAD = 256;
@@ -144,6 +147,10 @@ class GsiTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "queue pair 1 of two ports exchange MADs, with Q_Key 0x80010000")
   void twoPortsExchangeManagementDatagrams() {
     try (Fabric fabric = Fabric.inline();
         Services left = new Services(fabric.left());
@@ -188,6 +195,10 @@ class GsiTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a second queue pair 1 of a port is EBUSY")
   void portHasOneOwnerOfItsGsiQueuePair() {
     try (Fabric fabric = Fabric.oneDevice()) {
       for (int round = 0; round < 2; round++) {
@@ -209,6 +220,10 @@ class GsiTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "its Q_Key cannot change, and it attaches to no group")
   void qkeyIsFixedAndTheQueuePairJoinsNoGroup() {
     try (Fabric fabric = Fabric.inline();
         Services services = new Services(fabric.left())) {
@@ -226,6 +241,10 @@ class GsiTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a datagram of more than 256 bytes: LOC_LEN_ERR, and SQE")
   void longerDatagramIsRefused() {
     try (Fabric fabric = Fabric.inline();
         Services services = new Services(fabric.left())) {
@@ -242,6 +261,10 @@ class GsiTest {
 
   /** A program's queue pair cannot send the Q_Key, whose highest bit selects its own. */
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "an ordinary Q_Key does not reach it")
   void ordinaryQueuePairDoesNotReachIt() {
     try (RcPair pair = new RcSetup().type(QpType.UD).open();
         Services services = new Services(pair.right.context)) {

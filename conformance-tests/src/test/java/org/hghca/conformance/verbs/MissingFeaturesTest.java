@@ -15,10 +15,13 @@ import org.hghca.conformance.profile.Feature.Says;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.AlternatePath;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.PathMigrationState;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
@@ -38,6 +41,8 @@ class MissingFeaturesTest {
   /** Features that neither the document nor the driver has. */
   private static final Set<DeviceFeature> NOWHERE =
       EnumSet.of(DeviceFeature.MEMORY_WINDOWS, DeviceFeature.ON_DEMAND_PAGING);
+
+  private static final Gid GROUP = Gid.ofIpv4(0xef01_0203);
 
   private static void assertFails(Errno errno, ThrowingCallable verb) {
     assertThatThrownBy(verb)
@@ -117,6 +122,18 @@ class MissingFeaturesTest {
           RcPair.connectReceiver(pair.setup(), qp, pair.right.qp, 0);
           assertFails(Errno.EIO, () -> qp.modify(QpAttributes.to(QpState.RESET)));
         }
+      }
+      case MULTICAST -> assertFails(Errno.EOPNOTSUPP, () -> left.qp.attachMulticast(GROUP));
+      case PATH_MIGRATION -> {
+        QpAttributes rearm = new QpAttributes().pathMigration(PathMigrationState.REARM);
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.modify(rearm));
+        AddressVector to = AddressVector.to(pair.right.context.queryGid(1, 0), 0);
+        QpAttributes path = new QpAttributes().alternatePath(new AlternatePath(to, 0, 14));
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.modify(path));
+      }
+      case GSI_QUEUE_PAIR -> {
+        QueuePairConfig gsi = QueuePairConfig.gsi(left.sendQueue, left.receiveQueue);
+        assertFails(Errno.EOPNOTSUPP, () -> left.pd.createQueuePair(gsi));
       }
       default -> throw new AssertionError(feature + " has no verb that could fail");
     }

@@ -12,8 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.hghca.conformance.profile.OnlyOn;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Completions;
@@ -38,7 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datagrams to multicast groups of queue pairs. */
-@OnlyOn(value = "s", why = "the card has no multicast groups")
+@Needs(Feature.MULTICAST)
 @Timeout(60)
 class MulticastTest {
   private static final Gid GROUP = Gid.ofIpv4(0xef01_0203);
@@ -143,6 +146,10 @@ class MulticastTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a datagram to a group: one copy for each attached queue pair, the sender included")
   void everyQueuePairOfTheGroupGetsACopyTheSenderIncluded() {
     try (RcPair pair = datagrams().open();
         Side second = new Side(pair.fabric, pair.fabric.right(), datagrams());
@@ -161,6 +168,10 @@ class MulticastTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "an AH from the completion of a copy reaches the sender")
   void handleOfACopyReachesTheSender() {
     try (RcPair pair = datagrams().open()) {
       Side left = pair.left;
@@ -184,6 +195,10 @@ class MulticastTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "another Q_Key, another group or no receive: no copy, no error")
   void wrongQkeyAnotherGroupOrNoReceiveDeliversNothing() {
     try (RcPair pair = datagrams().open()) {
       pair.right.qp.attachMulticast(GROUP);
@@ -218,6 +233,10 @@ class MulticastTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "attaching twice counts once; after detaching no copy; not attached: EINVAL")
   void attachingTwiceCountsOnceAndDetachingEndsIt() {
     try (RcPair pair = datagrams().open()) {
       pair.right.qp.attachMulticast(GROUP);
@@ -250,6 +269,10 @@ class MulticastTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a queue pair that is attached to a group is EBUSY when closed")
   void queuePairInAGroupIsNotClosed() {
     try (RcPair pair = datagrams().open()) {
       QueuePair qp = pair.right.qp;
@@ -263,6 +286,10 @@ class MulticastTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "attaching a queue pair that is not UD is EINVAL")
   void onlyUdQueuePairsAttach() {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       QueuePair qp = pair.left.qp;
@@ -279,6 +306,10 @@ class MulticastTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a GID that is not a multicast group is EINVAL")
   void otherAddressesThanGroupsAreRefused() {
     try (RcPair pair = datagrams().open()) {
       QueuePair qp = pair.left.qp;
@@ -292,6 +323,10 @@ class MulticastTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "beyond max_mcast_grp and max_mcast_qp_attach: ENOMEM")
   void limitsAreThoseOfTheAttributes() {
     RcSetup setup = datagrams().depth(1).bufferSize(4096).unconnected();
     try (RcPair pair = setup.open()) {
