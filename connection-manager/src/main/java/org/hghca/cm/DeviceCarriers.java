@@ -47,14 +47,14 @@ final class DeviceCarriers {
     }
   }
 
-  /** One user more; {@link #release} is due. */
+  /** Adds a user; {@link #release} is due. */
   void retain() {
     synchronized (OPEN) {
       users++;
     }
   }
 
-  /** One user fewer. */
+  /** Removes a user. */
   void release() {
     synchronized (OPEN) {
       users--;

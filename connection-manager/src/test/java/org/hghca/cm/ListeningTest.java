@@ -37,7 +37,7 @@ class ListeningTest {
   private final List<Listener> listeners = new ArrayList<>();
   private SharedDevice device;
 
-  /** A handshake whose peer hears nothing. */
+  /** A handshake without a peer. */
   private static final class Silent implements Handshake {
     @Override
     public void reply(ConnectReply reply) {}

@@ -25,7 +25,10 @@ public interface Handshake extends AutoCloseable {
    */
   void confirm(PrivateData privateData);
 
-  /** Reports, at the passive end, that the peer has sent data: as good as its confirmation. */
+  /**
+   * Reports, at the passive end, that data of the peer has arrived, which confirms the reply as RTU
+   * does.
+   */
   void firstPacket();
 
   /**

@@ -40,7 +40,7 @@ final class ActiveConnection extends Connection {
   }
 
   private void unanswered() {
-    String tried = repetition().orElseThrow().tried("a connection request (REQ)");
+    String tried = repetition().orElseThrow().describe("a connection request (REQ)");
     report(events -> events.unreachable(tried));
     sendTimeout();
   }

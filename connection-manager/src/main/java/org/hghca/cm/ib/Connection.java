@@ -53,10 +53,10 @@ abstract class Connection implements Handshake {
   /** The transaction of the peer's DREQ, which its answer has. */
   private long release;
 
-  /** What the application has sent with DREP. */
-  private PrivateData farewell = PrivateData.EMPTY;
+  /** Private data of the DREP. */
+  private PrivateData drepData = PrivateData.EMPTY;
 
-  /** Whether the application has closed it: it hears nothing any more. */
+  /** Whether the application has closed it: no event reaches it any more. */
   private boolean closed;
 
   Connection(
@@ -216,7 +216,7 @@ abstract class Connection implements Handshake {
             sendDreq(privateData);
           } else {
             encoded(new Drep(localId, remoteId, privateData));
-            farewell = privateData;
+            drepData = privateData;
             release();
           }
         });
@@ -241,7 +241,7 @@ abstract class Connection implements Handshake {
           sendRej(encoded(rej(Reason.CONSUMER, PrivateData.EMPTY, PrivateData.EMPTY)));
       case ESTABLISHED -> sendDreq(PrivateData.EMPTY);
       case DREQ_RCVD -> release();
-      case DREQ_SENT, TIMEWAIT -> engine.connections().lingers(this);
+      case DREQ_SENT, TIMEWAIT -> engine.connections().addEnding(this);
       case IDLE -> {}
     }
   }
@@ -252,7 +252,7 @@ abstract class Connection implements Handshake {
     state(State.DREQ_SENT);
     repeat(mad, releaseInterval(), releaseRetries(), this::notReleased);
     if (closed) {
-      engine.connections().lingers(this);
+      engine.connections().addEnding(this);
     }
   }
 
@@ -267,7 +267,7 @@ abstract class Connection implements Handshake {
   }
 
   private void sendDrep(long dreqTransaction) {
-    Drep drep = new Drep(localId, remoteId, farewell);
+    Drep drep = new Drep(localId, remoteId, drepData);
     send(engine.encoded(new Mad(dreqTransaction, drep)));
   }
 
@@ -313,7 +313,7 @@ abstract class Connection implements Handshake {
     answered();
     engine.connections().hasNoQp(this);
     state(State.TIMEWAIT);
-    engine.connections().lingers(this);
+    engine.connections().addEnding(this);
     timeWait = Optional.of(engine.after(Timeouts.timeWait(ackTimeout), this::exitTimeWait));
   }
 

@@ -14,18 +14,18 @@ import org.hghca.cm.ib.Connection.State;
 /** The connections of a device by what peers name them with. Used under the engine's lock. */
 final class Connections {
 
-  /** At most so many requests of peers that no confirmation ended; more are dropped. */
+  /** Maximum number of requests of peers without a confirmation; further ones are dropped. */
   static final int HALF_OPEN = 4096;
 
-  /** At most so many connections that nobody uses any more; the oldest is forgotten for more. */
-  static final int LINGERING = 16_384;
+  /** Maximum number of connections that are ending; for one more, the oldest is removed. */
+  static final int ENDING = 16_384;
 
   private static final Set<State> HALF = EnumSet.of(State.REQ_RCVD, State.REP_SENT);
 
   private final Map<Integer, Connection> byLocalId = new HashMap<>();
   private final Map<RemoteEnd, Connection> byRemoteRequest = new HashMap<>();
   private final Map<RemoteEnd, Connection> byRemoteQp = new HashMap<>();
-  private final LinkedHashSet<Connection> lingering = new LinkedHashSet<>();
+  private final LinkedHashSet<Connection> ending = new LinkedHashSet<>();
   private final RandomGenerator random;
   private int halfOpen;
 
@@ -65,11 +65,11 @@ final class Connections {
     }
   }
 
-  /** Only messages and timers end it now. */
-  void lingers(Connection connection) {
-    lingering.add(connection);
-    if (lingering.size() > LINGERING) {
-      lingering.getFirst().exitTimeWait();
+  /** Adds a connection that only messages and timers end. */
+  void addEnding(Connection connection) {
+    ending.add(connection);
+    if (ending.size() > ENDING) {
+      ending.getFirst().exitTimeWait();
     }
   }
 
@@ -77,7 +77,7 @@ final class Connections {
     byLocalId.remove(connection.localId, connection);
     connection.remoteRequest().ifPresent(request -> byRemoteRequest.remove(request, connection));
     hasNoQp(connection);
-    lingering.remove(connection);
+    ending.remove(connection);
   }
 
   Optional<Connection> withId(int localId) {
@@ -102,10 +102,6 @@ final class Connections {
 
   /** Entries of all tables. */
   int size() {
-    return byLocalId.size()
-        + byRemoteRequest.size()
-        + byRemoteQp.size()
-        + lingering.size()
-        + halfOpen;
+    return byLocalId.size() + byRemoteRequest.size() + byRemoteQp.size() + ending.size() + halfOpen;
   }
 }

@@ -159,11 +159,12 @@ final class Dispatcher {
     connection.remoteRequest(new RemoteEnd(req.caGuid(), req.localId()));
     engine.connections().add(connection);
     engine.deliver(
-        () -> isHeard(listener.get(), connection), () -> hear(listener.get(), connection, request));
+        () -> isListening(listener.get(), connection),
+        () -> offer(listener.get(), connection, request));
   }
 
-  /** Whether somebody listens still. */
-  private boolean isHeard(Listeners.Entry listener, PassiveConnection connection) {
+  /** Whether the listener is still open. */
+  private boolean isListening(Listeners.Entry listener, PassiveConnection connection) {
     if (connection.state() == Connection.State.IDLE) {
       return false;
     }
@@ -174,7 +175,7 @@ final class Dispatcher {
     return true;
   }
 
-  private void hear(
+  private void offer(
       Listeners.Entry listener, PassiveConnection connection, ConnectRequest request) {
     Optional<HandshakeEvents> events;
     try {

@@ -28,8 +28,8 @@ final class GsiTransport implements MadTransport {
   /** At most so many datagrams wait for a slot; more get lost. */
   private static final int WAITING = 8192;
 
-  /** How long the last datagrams may take to leave. */
-  private static final Duration FAREWELL = Duration.ofMillis(200);
+  /** Time limit for the last datagrams to be sent. */
+  private static final Duration DRAIN_LIMIT = Duration.ofMillis(200);
 
   private final Context context;
   private final GsiQueue queue;
@@ -117,7 +117,7 @@ final class GsiTransport implements MadTransport {
     }
     event.cancel(false);
     flush();
-    queue.drain(FAREWELL);
+    queue.drain(DRAIN_LIMIT);
   }
 
   /** The next event: of the next completion. Those before it are polled after this call. */

@@ -35,7 +35,7 @@ final class Listeners {
       return listener;
     }
 
-    boolean hears(InetAddress address) {
+    boolean matches(InetAddress address) {
       return local.isAnyLocalAddress() || local.equals(address);
     }
   }
@@ -43,12 +43,12 @@ final class Listeners {
   /**
    * Adds one.
    *
-   * @throws VerbsException EADDRINUSE when another hears what it hears
+   * @throws VerbsException EADDRINUSE when another has the service ID at an address of this one
    */
   void add(Entry entry) {
     List<Entry> entries = byService.getOrDefault(entry.serviceId, List.of());
     for (Entry other : entries) {
-      if (other.hears(entry.local) || entry.hears(other.local)) {
+      if (other.matches(entry.local) || entry.matches(other.local)) {
         throw new VerbsException(
             Errno.EADDRINUSE,
             "another listener has service ID 0x%016x at %s"
@@ -77,7 +77,7 @@ final class Listeners {
 
   Optional<Entry> at(long serviceId, InetAddress address) {
     return byService.getOrDefault(serviceId, List.of()).stream()
-        .filter(entry -> entry.hears(address))
+        .filter(entry -> entry.matches(address))
         .findFirst();
   }
 

@@ -48,7 +48,7 @@ final class PassiveConnection extends Connection {
   }
 
   private void unanswered() {
-    String tried = repetition().orElseThrow().tried("a reply (REP)");
+    String tried = repetition().orElseThrow().describe("a reply (REP)");
     report(events -> events.unreachable(tried));
     sendTimeout();
   }

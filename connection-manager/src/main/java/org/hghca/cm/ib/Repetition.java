@@ -74,8 +74,8 @@ final class Repetition {
     engine.cancel(timer);
   }
 
-  /** For an error message. */
-  String tried(String message) {
+  /** The message, its transmissions and their destination, for an error message. */
+  String describe(String message) {
     return "%d times %s to %s in %.1f s without an answer"
         .formatted(
             sent,

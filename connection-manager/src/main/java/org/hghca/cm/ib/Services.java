@@ -74,7 +74,7 @@ final class Services {
     }
 
     private void unanswered() {
-      fail(repetition.orElseThrow().tried("a question for a service (SIDR_REQ)"));
+      fail(repetition.orElseThrow().describe("a question for a service (SIDR_REQ)"));
     }
 
     private void fail(String tried) {
@@ -207,12 +207,13 @@ final class Services {
       inquiries.put(asker, inquiry);
       ServiceRequest request = Requests.toRequest(req, addresses.orElseThrow(), from, engine.mtu());
       engine.deliver(
-          () -> isHeard(listener.get(), inquiry), () -> hear(listener.get(), inquiry, request));
+          () -> isListening(listener.get(), inquiry),
+          () -> offer(listener.get(), inquiry, request));
     }
   }
 
-  /** Whether somebody listens still. */
-  private boolean isHeard(Listeners.Entry listener, Inquiry inquiry) {
+  /** Whether the listener is still open. */
+  private boolean isListening(Listeners.Entry listener, Inquiry inquiry) {
     if (engine.listeners().isOpen(listener)) {
       return true;
     }
@@ -222,7 +223,7 @@ final class Services {
     return false;
   }
 
-  private static void hear(Listeners.Entry listener, Inquiry inquiry, ServiceRequest request) {
+  private static void offer(Listeners.Entry listener, Inquiry inquiry, ServiceRequest request) {
     boolean taken = false;
     try {
       taken = listener.listener().requested(inquiry, request);

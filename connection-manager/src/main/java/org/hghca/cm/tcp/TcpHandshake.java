@@ -98,7 +98,7 @@ final class TcpHandshake implements Handshake {
           PrivateData.EMPTY,
           "connected to %s by TCP: %s".formatted(request.remote(), e.getMessage()));
     } catch (IOException | VerbsException e) {
-      reject(0, PrivateData.EMPTY, tried(e));
+      reject(0, PrivateData.EMPTY, attempt(e));
     }
   }
 
@@ -189,7 +189,7 @@ final class TcpHandshake implements Handshake {
           LOG.warn("{}: {}", request.remote(), cause.getMessage());
           reject(OTHER_VERSION, PrivateData.EMPTY, "");
         } else if (link.isExpired() || cause instanceof MalformedException || isUnanswered()) {
-          reject(0, PrivateData.EMPTY, tried(cause));
+          reject(0, PrivateData.EMPTY, attempt(cause));
         } else {
           reject(TIMED_OUT, PrivateData.EMPTY, "");
         }
@@ -207,7 +207,7 @@ final class TcpHandshake implements Handshake {
     return active && state == State.REQUESTED;
   }
 
-  private synchronized String tried(Exception cause) {
+  private synchronized String attempt(Exception cause) {
     if (link != null && link.isExpired()) {
       return active
           ? "asked %s by TCP: no answer within %d s"

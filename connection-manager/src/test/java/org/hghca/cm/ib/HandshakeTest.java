@@ -345,7 +345,7 @@ class HandshakeTest {
     Gid other = Gid.ofIpv4(0x0a00_0063);
     PathFields p = sent.primary();
     PathFields elsewhere = new PathFields(0, 0, p.localGid(), other, 0, 0, 0, 64, 0, false, 17);
-    net.fly(Bent.primary(sent, elsewhere), b, a);
+    net.fly(Corrupted.primary(sent, elsewhere), b, a);
     net.exchange();
     Rej rej = pair.last(Rej.class);
     assertThat(rej.reason()).isEqualTo(12);
@@ -379,7 +379,7 @@ class HandshakeTest {
             new CmaHeader(1, header.source(), Gid.ofIpv4(0x0a00_0063).address())
                 .before(PrivateData.EMPTY));
     for (PrivateData data : wrong) {
-      net.fly(Bent.privateData(sent, data), b, a);
+      net.fly(Corrupted.privateData(sent, data), b, a);
       net.exchange();
       assertThat(pair.last(Rej.class).reason()).as("%s", data).isEqualTo(28);
     }
@@ -408,10 +408,10 @@ class HandshakeTest {
   @Test
   void transportAndMtuThatDoNotExist() {
     Req sent = captured();
-    net.fly(Bent.transport(sent, 2), b, a);
+    net.fly(Corrupted.transport(sent, 2), b, a);
     net.exchange();
     assertThat(pair.last(Rej.class).reason()).isEqualTo(9);
-    net.fly(Bent.mtu(sent, 6), b, a);
+    net.fly(Corrupted.mtu(sent, 6), b, a);
     net.exchange();
     assertThat(pair.last(Rej.class).reason()).isEqualTo(26);
   }
@@ -447,7 +447,7 @@ class HandshakeTest {
   void replyForNobodyIsDropped() {
     pair.ask().reply();
     Rep rep = pair.last(Rep.class);
-    net.fly(Bent.ids(rep, rep.localId(), rep.remoteId() + 1), a, b);
+    net.fly(Corrupted.ids(rep, rep.localId(), rep.remoteId() + 1), a, b);
     net.fly(new Mad(1, rep).toBytes(), a.gid, Gid.ofIpv4(0x0a00_0063));
     net.exchange();
     net.assertSent();
@@ -574,8 +574,8 @@ class HandshakeTest {
   @Test
   void alternatePathsOfConnectionsAreNotTheConnectionManagers() {
     pair.establish();
-    net.fly(Bent.lap(a.gid, b.gid), b, a);
-    net.fly(Bent.apr(), b, a);
+    net.fly(Corrupted.lap(a.gid, b.gid), b, a);
+    net.fly(Corrupted.apr(), b, a);
     net.exchange();
     net.assertSent();
     assertThat(pair.passive.events).isEmpty();

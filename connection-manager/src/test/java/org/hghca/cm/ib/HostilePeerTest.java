@@ -76,7 +76,7 @@ class HostilePeerTest {
     pair.a.carrier.connect(pair.a.request(pair.b, 0x12), new Recorder());
     Req req = pair.last(Req.class);
     for (int i = 0; i < 10_000; i++) {
-      pair.net.fly(Bent.numbered(req, 0x1000 + i, 0x2000 + i), pair.b, pair.a);
+      pair.net.fly(Corrupted.numbered(req, 0x1000 + i, 0x2000 + i), pair.b, pair.a);
     }
     pair.net.exchange();
     assertThat(pair.listening.ends).hasSize(1 + Connections.HALF_OPEN);
@@ -108,9 +108,9 @@ class HostilePeerTest {
   @Test
   void timeWaitsAreBounded() {
     Pair pair = new Pair(SEED);
-    pair.listening.backlog = Connections.LINGERING + 100;
+    pair.listening.backlog = Connections.ENDING + 100;
     int most = 0;
-    for (int i = 0; i < Connections.LINGERING + 100; i++) {
+    for (int i = 0; i < Connections.ENDING + 100; i++) {
       Recorder end = new Recorder().confirming();
       end.of(pair.a.carrier.connect(pair.a.request(pair.b, 1 + i), end));
       pair.net.run(Duration.ofNanos(10_000));
@@ -121,19 +121,19 @@ class HostilePeerTest {
       pair.net.run(Duration.ofNanos(10_000));
       end.handshake().close();
       pair.net.takeSent();
-      if (i % 1000 == 0 || i > Connections.LINGERING) {
+      if (i % 1000 == 0 || i > Connections.ENDING) {
         most = Math.max(most, pair.b.engine.size());
       }
     }
-    assertThat(most).isLessThan(5 * Connections.LINGERING);
+    assertThat(most).isLessThan(5 * Connections.ENDING);
     pair.net.settle();
     pair.assertNothingIsKept();
     assertThat(pair.listening.ends).allSatisfy(end -> assertThat(end.events).hasSize(3));
   }
 
-  /** Messages of another conversation, bent at random, change nothing here and throw nothing. */
+  /** Messages of another conversation, corrupted at random, change and throw nothing. */
   @Test
-  void bentMessagesDoNoHarm() {
+  void corruptedMessagesDoNoHarm() {
     Pair pair = new Pair(SEED);
     pair.establish();
     List<byte[]> mads = conversation();
@@ -192,7 +192,7 @@ class HostilePeerTest {
     assertThat(sent)
         .extracting(Sent::toString)
         .contains("a REQ", "b MRA", "b REP", "a RTU", "a DREQ", "b DREP", "b REJ");
-    mads.add(new Mad(1, Bent.lap(other.a.gid, other.b.gid)).toBytes());
+    mads.add(new Mad(1, Corrupted.lap(other.a.gid, other.b.gid)).toBytes());
     mads.add(
         new Mad(1, new SidrReq(1, 0xffff, VirtualNetwork.SERVICE, PrivateData.EMPTY)).toBytes());
     return mads;

@@ -133,18 +133,18 @@ class MadTest {
     assertMalformed(new byte[0], "0 bytes: a MAD has 256");
     assertMalformed(new byte[255], "255 bytes");
     assertMalformed(new byte[257], "257 bytes");
-    assertMalformed(bent(0, 2), "base version 2");
-    assertMalformed(bent(1, 3), "class 0x03");
-    assertMalformed(bent(2, 1), "class version 1");
-    assertMalformed(bent(3, 1), "method 0x01");
-    assertMalformed(bent(17, 1), "attribute 0x0001");
-    assertMalformed(bent(16, 1), "attribute 0x0110");
+    assertMalformed(corrupted(0, 2), "base version 2");
+    assertMalformed(corrupted(1, 3), "class 0x03");
+    assertMalformed(corrupted(2, 1), "class version 1");
+    assertMalformed(corrupted(3, 1), "method 0x01");
+    assertMalformed(corrupted(17, 1), "attribute 0x0001");
+    assertMalformed(corrupted(16, 1), "attribute 0x0110");
     byte[] rej = new Mad(1, Messages.random(new SplittableRandom(1), Rej.class)).toBytes();
     rej[24 + 9] = (byte) (73 << 1);
     assertMalformed(rej, "73 bytes of additional information");
   }
 
-  private static byte[] bent(int at, int value) {
+  private static byte[] corrupted(int at, int value) {
     byte[] mad = vector();
     mad[at] = (byte) value;
     return mad;

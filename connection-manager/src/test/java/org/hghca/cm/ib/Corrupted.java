@@ -9,9 +9,9 @@ import org.hghca.cm.mad.Req;
 import org.hghca.verbs.Gid;
 
 /** Messages with one field changed. */
-final class Bent {
+final class Corrupted {
 
-  private Bent() {}
+  private Corrupted() {}
 
   static Req primary(Req req, PathFields path) {
     return req(req, req.transport(), req.pathMtu(), path, req.privateData());
