@@ -20,6 +20,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.hghca.cm.carrier.PrivateData;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.QueuePair;
 import org.hghca.wire.Packet;
@@ -180,53 +181,47 @@ class TsharkTest {
     Map<String, String> own =
         switch (mad.message()) {
           case Req req -> of(req);
-          case Rej rej ->
-              of(
-                  "rej.localcommid",
-                  hex(rej.localId(), 4),
-                  "rej.remotecommid",
-                  hex(rej.remoteId(), 4),
-                  "rej.msgrej",
-                  hex(rej.message(), 1),
-                  "rej.rejinfolen",
-                  hex(rej.information().length(), 1),
-                  "rej.reason",
-                  hex(rej.reason(), 2),
-                  "rej.ari",
-                  rej.information() + "00".repeat(72 - rej.information().length()),
-                  "rej.private",
-                  rej.privateData().toString());
+          case Rej rej -> of(rej);
           case Rep rep -> of(rep);
-          case Rtu rtu ->
-              of(
-                  "rtu.localcommid",
-                  hex(rtu.localId(), 4),
-                  "rtu.remotecommid",
-                  hex(rtu.remoteId(), 4),
-                  "rtu.private",
-                  rtu.privateData().toString());
-          case Dreq dreq ->
-              of(
-                  "dreq.localcommid",
-                  hex(dreq.localId(), 4),
-                  "dreq.remotecommid",
-                  hex(dreq.remoteId(), 4),
-                  "req.remoteqpneecn",
-                  hex(dreq.remoteQpNumber(), 3),
-                  "dreq.private",
-                  dreq.privateData().toString());
-          case Drep drep ->
-              of(
-                  "drsp.localcommid",
-                  hex(drep.localId(), 4),
-                  "drsp.remotecommid",
-                  hex(drep.remoteId(), 4),
-                  "drsp.private",
-                  drep.privateData().toString());
+          case Rtu rtu -> both("rtu", rtu.localId(), rtu.remoteId(), rtu.privateData());
+          case Dreq dreq -> {
+            Map<String, String> all =
+                both("dreq", dreq.localId(), dreq.remoteId(), dreq.privateData());
+            all.put("req.remoteqpneecn", hex(dreq.remoteQpNumber(), 3));
+            yield all;
+          }
+          case Drep drep -> both("drsp", drep.localId(), drep.remoteId(), drep.privateData());
           // Wireshark dissects the header of the others.
           case Mra _, SidrReq _, SidrRep _, Lap _, Apr _ -> Map.of();
         };
     own.forEach((name, value) -> fields.put(CM + name, value));
+    return fields;
+  }
+
+  /** What messages with both communication IDs have in common. */
+  private static Map<String, String> both(
+      String message, int localId, int remoteId, PrivateData privateData) {
+    return of(
+        message + ".localcommid",
+        hex(localId, 4),
+        message + ".remotecommid",
+        hex(remoteId, 4),
+        message + ".private",
+        privateData.toString());
+  }
+
+  private static Map<String, String> of(Rej rej) {
+    Map<String, String> fields = both("rej", rej.localId(), rej.remoteId(), rej.privateData());
+    fields.putAll(
+        of(
+            "rej.msgrej",
+            hex(rej.message(), 1),
+            "rej.rejinfolen",
+            hex(rej.information().length(), 1),
+            "rej.reason",
+            hex(rej.reason(), 2),
+            "rej.ari",
+            rej.information() + "00".repeat(72 - rej.information().length())));
     return fields;
   }
 
@@ -281,47 +276,18 @@ class TsharkTest {
             hex(req.sharedReceiveQueue()),
             "req.ext_transport",
             "0x00",
-            "req.prim_locallid",
-            "" + primary.localLid(),
-            "req.prim_remotelid",
-            "" + primary.remoteLid(),
             "req.prim_localgid_ipv4",
             ipv4(primary.localGid()),
             "req.prim_remotegid_ipv4",
-            ipv4(primary.remoteGid()),
-            "req.prim_tfcclass",
-            hex(primary.trafficClass(), 1),
-            "req.prim_hoplim",
-            hex(primary.hopLimit(), 1),
-            "req.prim_sl",
-            hex(primary.serviceLevel(), 1),
-            "req.prim_subnetlocal",
-            hex(primary.subnetLocal()),
-            "req.prim_localacktout",
-            hex(primary.ackTimeout(), 1));
+            ipv4(primary.remoteGid()));
+    fields.putAll(of("req.prim_", primary));
     req.alternate()
         .ifPresent(
-            path ->
-                fields.putAll(
-                    of(
-                        "req.alt_locallid",
-                        "" + path.localLid(),
-                        "req.alt_remotelid",
-                        "" + path.remoteLid(),
-                        "req.alt_localgid",
-                        path.localGid().hex(),
-                        "req.alt_remotegid",
-                        path.remoteGid().hex(),
-                        "req.alt_tfcclass",
-                        hex(path.trafficClass(), 1),
-                        "req.alt_hoplim",
-                        hex(path.hopLimit(), 1),
-                        "req.alt_sl",
-                        hex(path.serviceLevel(), 1),
-                        "req.alt_subnetlocal",
-                        hex(path.subnetLocal()),
-                        "req.alt_localacktout",
-                        hex(path.ackTimeout(), 1))));
+            path -> {
+              fields.putAll(of("req.alt_", path));
+              fields.put("req.alt_localgid", path.localGid().hex());
+              fields.put("req.alt_remotegid", path.remoteGid().hex());
+            });
     if (req.serviceId() >>> 16 != 0x0106) {
       fields.put("req.private", req.privateData().toString());
       return fields;
@@ -346,6 +312,25 @@ class TsharkTest {
             "req.ip_cm.private",
             "00".repeat(56)));
     return fields;
+  }
+
+  /** A path without its GIDs, of which Wireshark shows the primary ones as IPv4 addresses. */
+  private static Map<String, String> of(String prefix, PathFields path) {
+    return of(
+        prefix + "locallid",
+        "" + path.localLid(),
+        prefix + "remotelid",
+        "" + path.remoteLid(),
+        prefix + "tfcclass",
+        hex(path.trafficClass(), 1),
+        prefix + "hoplim",
+        hex(path.hopLimit(), 1),
+        prefix + "sl",
+        hex(path.serviceLevel(), 1),
+        prefix + "subnetlocal",
+        hex(path.subnetLocal()),
+        prefix + "localacktout",
+        hex(path.ackTimeout(), 1));
   }
 
   private static Map<String, String> of(Rep rep) {
