@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import org.hghca.cm.mad.Mad;
@@ -57,42 +58,46 @@ final class GsiQueue implements AutoCloseable {
   private final AddressHandle[] handles = new AddressHandle[SENDS];
   private final ArrayDeque<Integer> free = new ArrayDeque<>(SENDS);
 
+  /** What to close, the last opened first. */
+  private final ArrayDeque<AutoCloseable> opened = new ArrayDeque<>();
+
   private GsiQueue(Context context) {
     this.context = context;
-    this.pd = context.allocateProtectionDomain();
-    this.channel = context.createCompletionChannel();
-    this.completions =
-        context.createCompletionQueue(
-            CompletionQueueConfig.of(RECEIVES + SENDS).withChannel(channel));
-    this.memory = pd.allocate((long) (RECEIVES + SENDS) * SLOT, AccessFlag.LOCAL_WRITE);
-    this.qp = createQueuePair();
-    for (int slot = 0; slot < RECEIVES; slot++) {
-      post(slot);
+    try {
+      this.pd = opens(context.allocateProtectionDomain());
+      this.channel = opens(context.createCompletionChannel());
+      this.completions =
+          opens(
+              context.createCompletionQueue(
+                  CompletionQueueConfig.of(RECEIVES + SENDS).withChannel(channel)));
+      this.memory = opens(pd.allocate((long) (RECEIVES + SENDS) * SLOT, AccessFlag.LOCAL_WRITE));
+      opened.push(this::closeHandles);
+      this.qp =
+          opens(
+              pd.createQueuePair(
+                  QueuePairConfig.gsi(completions, completions)
+                      .sendDepth(SENDS)
+                      .receiveDepth(RECEIVES)));
+      qp.activate(QueuePair.GSI_QKEY);
+      for (int slot = 0; slot < RECEIVES; slot++) {
+        post(slot);
+      }
+    } catch (RuntimeException e) {
+      closeAfter(e);
+      throw e;
     }
     for (int slot = 0; slot < SENDS; slot++) {
       free.add(slot);
     }
   }
 
-  /** Creates it, or nothing at all. */
-  private QueuePair createQueuePair() {
-    QueuePair created;
-    try {
-      created =
-          pd.createQueuePair(
-              QueuePairConfig.gsi(completions, completions)
-                  .sendDepth(SENDS)
-                  .receiveDepth(RECEIVES));
-    } catch (VerbsException e) {
-      closeAllButQueuePair();
-      throw e;
-    }
-    created.activate(QueuePair.GSI_QKEY);
-    return created;
+  private <T extends AutoCloseable> T opens(T object) {
+    opened.push(object);
+    return object;
   }
 
   /**
-   * Takes the queue pair.
+   * Takes the queue pair, or leaves nothing open.
    *
    * @throws VerbsException as {@link IbCarrier#of}
    */
@@ -112,23 +117,30 @@ final class GsiQueue implements AutoCloseable {
    * Sends a datagram.
    *
    * @return false when all slots are in use
-   * @throws VerbsException when there is no way to the destination
+   * @throws VerbsException when there is no way to the destination, or the queue pair takes no
+   *     requests; the slot stays free
    */
   boolean send(byte[] mad, AddressVector to) {
     if (free.isEmpty()) {
       return false;
     }
     AddressHandle handle = pd.createAddressHandle(to);
-    int slot = free.remove();
-    handles[slot] = handle;
+    int slot = free.getFirst();
     long at = (long) (RECEIVES + slot) * SLOT;
     MemorySegment.copy(mad, 0, memory.segment(), ValueLayout.JAVA_BYTE, at, mad.length);
-    qp.postSend(
-        send.wrId(RECEIVES + slot)
-            .send()
-            .to(handle, QueuePair.GSI_NUMBER, QueuePair.GSI_QKEY)
-            .sge(memory, at, mad.length)
-            .signaled());
+    try {
+      qp.postSend(
+          send.wrId(RECEIVES + slot)
+              .send()
+              .to(handle, QueuePair.GSI_NUMBER, QueuePair.GSI_QKEY)
+              .sge(memory, at, mad.length)
+              .signaled());
+    } catch (RuntimeException e) {
+      handle.close();
+      throw e;
+    }
+    free.removeFirst();
+    handles[slot] = handle;
     return true;
   }
 
@@ -205,21 +217,43 @@ final class GsiQueue implements AutoCloseable {
     qp.postReceive(receive.wrId(slot).into(memory, (long) slot * SLOT, SLOT));
   }
 
+  /**
+   * Closes everything, also where closing fails on the way.
+   *
+   * @throws VerbsException the first failure; those after it are suppressed
+   */
   @Override
   public void close() {
-    qp.close();
+    Optional<RuntimeException> failure = closeAll();
+    if (failure.isPresent()) {
+      throw failure.get();
+    }
+  }
+
+  private void closeAfter(RuntimeException cause) {
+    closeAll().ifPresent(cause::addSuppressed);
+  }
+
+  private Optional<RuntimeException> closeAll() {
+    Optional<RuntimeException> first = Optional.empty();
+    while (!opened.isEmpty()) {
+      try {
+        opened.pop().close();
+      } catch (Exception e) {
+        RuntimeException failure =
+            e instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(e);
+        first.ifPresent(earlier -> earlier.addSuppressed(failure));
+        first = first.or(() -> Optional.of(failure));
+      }
+    }
+    return first;
+  }
+
+  private void closeHandles() {
     for (AddressHandle handle : handles) {
       if (handle != null) {
         handle.close();
       }
     }
-    closeAllButQueuePair();
-  }
-
-  private void closeAllButQueuePair() {
-    memory.close();
-    completions.close();
-    channel.close();
-    pd.close();
   }
 }

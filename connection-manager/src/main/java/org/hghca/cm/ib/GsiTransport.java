@@ -57,7 +57,12 @@ final class GsiTransport implements MadTransport {
 
   void start(Engine of) {
     engine = of;
-    thread.start();
+    try {
+      thread.start();
+    } catch (Error e) { // out of threads
+      queue.close();
+      throw e;
+    }
   }
 
   @Override

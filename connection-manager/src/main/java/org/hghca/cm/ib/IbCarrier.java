@@ -33,17 +33,18 @@ public final class IbCarrier implements Carrier {
   }
 
   /**
-   * Takes the queue pair of the general services, and starts the carrier's thread.
+   * Takes the queue pair of the general services, and starts the carrier's thread. Where it throws,
+   * nothing stays open.
    *
    * @param context which stays open longer than the carrier
    * @throws VerbsException EBUSY when another carrier has the device, EOPNOTSUPP when the device
    *     lacks the queue pair
    */
   public static IbCarrier of(Context context) {
-    GsiTransport transport = GsiTransport.open(context);
     Mtu mtu = context.queryPort(Arrival.PORT).activeMtu();
-    Engine engine =
-        new Engine(transport, context.queryDevice().nodeGuid(), mtu, new SecureRandom());
+    long nodeGuid = context.queryDevice().nodeGuid();
+    GsiTransport transport = GsiTransport.open(context);
+    Engine engine = new Engine(transport, nodeGuid, mtu, new SecureRandom());
     transport.start(engine);
     return new IbCarrier(engine, transport::close);
   }
