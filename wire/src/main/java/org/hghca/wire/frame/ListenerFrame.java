@@ -6,6 +6,7 @@ import static org.hghca.wire.frame.Bytes.SHORT;
 
 import java.lang.foreign.MemorySegment;
 import org.hghca.wire.IpAddress;
+import org.hghca.wire.PortAddresses;
 
 /**
  * Frames by which a host tells switches and routers of its IPv6 multicast groups: reports of
@@ -115,10 +116,10 @@ public final class ListenerFrame {
 
   /**
    * Whether a frame of the protocol asks which groups there are, by the rules of RFC 3810, 6.2:
-   * from a link-local address, with hop limit 1 and a router alert; to all hosts or the group that
-   * it asks for; with a good checksum.
+   * from a link-local address, with hop limit 1 and a router alert; to all hosts, the group that it
+   * asks for or an address of the host; with a good checksum.
    */
-  public static boolean isQuery(MemorySegment memory, long at, int length) {
+  public static boolean isQuery(MemorySegment memory, long at, int length, PortAddresses own) {
     int payload = memory.get(SHORT, at + IP + 4) & 0xffff;
     int size = payload - OPTIONS_SIZE;
     if (Bytes.byteAt(memory, at + MESSAGE) != QUERY || size < SHORTEST || size > length - MESSAGE) {
@@ -129,15 +130,16 @@ public final class ListenerFrame {
     return Bytes.byteAt(memory, at + IP + 7) == 1
         && memory.get(LONG, at + ADDRESSES) == IpAddress.LINK_LOCAL_HIGH
         && (alert >>> 16 == ALERT || (alert & 0xffff_ffffL) == ALERT)
-        && isToHostsOrGroup(memory, at)
+        && isForHost(memory, at, own)
         && InternetChecksum.sum(pseudo, memory, at + MESSAGE, size) == 0xffff;
   }
 
-  private static boolean isToHostsOrGroup(MemorySegment memory, long at) {
+  private static boolean isForHost(MemorySegment memory, long at, PortAddresses own) {
     long high = memory.get(LONG, at + ADDRESSES + 16);
     long low = memory.get(LONG, at + ADDRESSES + 24);
     return high == IpAddress.LINK_GROUP_HIGH && low == HOSTS_LOW
-        || high == groupHigh(memory, at) && low == groupLow(memory, at);
+        || high == groupHigh(memory, at) && low == groupLow(memory, at)
+        || own.has(high, low);
   }
 
   /** Upper half of the group that a query asks for; 0 for all. */

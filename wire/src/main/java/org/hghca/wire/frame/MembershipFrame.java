@@ -5,6 +5,8 @@ import static org.hghca.wire.frame.Bytes.LONG;
 import static org.hghca.wire.frame.Bytes.SHORT;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.wire.IpAddress;
+import org.hghca.wire.PortAddresses;
 
 /**
  * Frames by which a host tells switches and routers of its IPv4 multicast groups: reports of the
@@ -105,9 +107,10 @@ public final class MembershipFrame {
 
   /**
    * Whether a frame of the protocol asks which groups there are, by the rules: from this network
-   * (its time to live is 1), to all hosts or the group that it asks for, with good checksums.
+   * (its time to live is 1), to all hosts, the group that it asks for or an address of the host
+   * (RFC 3376, 4.1.12), with good checksums.
    */
-  public static boolean isQuery(MemorySegment memory, long at, int length) {
+  public static boolean isQuery(MemorySegment memory, long at, int length, PortAddresses own) {
     int header = header(memory, at);
     int total = memory.get(SHORT, at + IP_AT + 2) & 0xffff;
     long message = at + IP_AT + header;
@@ -116,7 +119,7 @@ public final class MembershipFrame {
     }
     int to = memory.get(INT, at + IP_AT + 16);
     return Bytes.byteAt(memory, at + IP_AT + 8) == 1
-        && (to == HOSTS || to == group(memory, at))
+        && (to == HOSTS || to == group(memory, at) || own.has(0, IpAddress.lowOfIpv4(to)))
         && InternetChecksum.sum(0, memory, at + IP_AT, header) == 0xffff
         && InternetChecksum.sum(0, memory, message, total - header) == 0xffff;
   }

@@ -259,7 +259,7 @@ final class EthernetEnd {
       return;
     }
     if (MembershipFrame.isMembership(incoming, at, length)) {
-      if (MembershipFrame.isQuery(incoming, at, length)) {
+      if (MembershipFrame.isQuery(incoming, at, length, addresses)) {
         int group = MembershipFrame.group(incoming, at);
         long low = group == 0 ? 0 : IpAddress.lowOfIpv4(group);
         long response = MembershipFrame.responseNanos(incoming, at);
@@ -268,7 +268,7 @@ final class EthernetEnd {
       return; // the reports of others matter to switches and routers only
     }
     if (ListenerFrame.isListener(incoming, at, length)) {
-      if (ListenerFrame.isQuery(incoming, at, length)) {
+      if (ListenerFrame.isQuery(incoming, at, length, addresses)) {
         long high = ListenerFrame.groupHigh(incoming, at);
         long low = ListenerFrame.groupLow(incoming, at);
         long response = ListenerFrame.responseNanos(incoming, at);

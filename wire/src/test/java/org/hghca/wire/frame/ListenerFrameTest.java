@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
+import org.hghca.wire.PortAddresses;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,7 +40,7 @@ class ListenerFrameTest {
         half(group, 16));
     MemorySegment frame = memory.asSlice(3, ListenerFrame.SIZE);
     assertThat(ListenerFrame.isListener(frame, 0, ListenerFrame.SIZE)).isTrue();
-    assertThat(ListenerFrame.isQuery(frame, 0, ListenerFrame.SIZE)).isFalse();
+    assertThat(ListenerFrame.isQuery(frame, 0, ListenerFrame.SIZE, PortAddresses.NONE)).isFalse();
     String hex = HexFormat.of().formatHex(memory.toArray(ValueLayout.JAVA_BYTE));
     assertThat(hex)
         .isEqualTo(
@@ -53,10 +54,14 @@ class ListenerFrameTest {
   }
 
   private static boolean isQuery(String hex) {
+    return isQuery(hex, PortAddresses.NONE);
+  }
+
+  private static boolean isQuery(String hex, PortAddresses own) {
     byte[] frame = HexFormat.of().parseHex(hex);
     MemorySegment memory = MemorySegment.ofArray(frame);
     return ListenerFrame.isListener(memory, 0, frame.length)
-        && ListenerFrame.isQuery(memory, 0, frame.length);
+        && ListenerFrame.isQuery(memory, 0, frame.length, own);
   }
 
   /** General and of one group, of version 2; general, of version 1. */
@@ -81,6 +86,18 @@ class ListenerFrameTest {
     assertThat(isQuery(hex.replace("0001fe80", "00012001"))).as("from afar").isFalse();
     assertThat(isQuery(hex.replace("3a000502", "3a000602"))).as("no router alert").isFalse();
     assertThat(isQuery(hex.replace("00008200", "00008201"))).as("checksum").isFalse();
+  }
+
+  /** As scapy makes it. */
+  @Test
+  void queryToAnAddressOfTheHostIsRecognized() {
+    String hex =
+        "02112233447702112233446686dd6000000000240001fe80000000000000001122fffe334466"
+            + "fe80000000000000001122fffe3344773a0005020000010082008e3127100000"
+            + "0000000000000000000000000000000000000000";
+    PortAddresses own = PortAddresses.NONE.withLinkLocal(0x0211_2233_4477L);
+    assertThat(isQuery(hex, own)).isTrue();
+    assertThat(isQuery(hex, PortAddresses.NONE.withLinkLocal(0x0211_2233_4478L))).isFalse();
   }
 
   /** In milliseconds: 10 s of version 2, 10 s of version 1, the greatest of version 2. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
+import org.hghca.wire.IpAddress;
+import org.hghca.wire.PortAddresses;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,7 +23,8 @@ class MembershipFrameTest {
     MemorySegment memory = MemorySegment.ofArray(new byte[64]).fill((byte) -1);
     MembershipFrame.write(memory, 2, 0x0211_2233_4455L, 0x0a00_0001, record, 0xef01_0203);
     assertThat(MembershipFrame.isMembership(memory, 2, MembershipFrame.SIZE)).isTrue();
-    assertThat(MembershipFrame.isQuery(memory, 2, MembershipFrame.SIZE)).isFalse();
+    assertThat(MembershipFrame.isQuery(memory, 2, MembershipFrame.SIZE, PortAddresses.NONE))
+        .isFalse();
     byte[] frame = memory.asSlice(2, MembershipFrame.SIZE).toArray(ValueLayout.JAVA_BYTE);
     assertThat(HexFormat.of().formatHex(frame)).isEqualTo(HEADERS + report + "00".repeat(6));
     assertThat(memory.get(ValueLayout.JAVA_BYTE, 1)).isEqualTo((byte) -1);
@@ -29,10 +32,14 @@ class MembershipFrameTest {
   }
 
   private static boolean isQuery(String hex) {
+    return isQuery(hex, PortAddresses.NONE);
+  }
+
+  private static boolean isQuery(String hex, PortAddresses own) {
     byte[] frame = HexFormat.of().parseHex(hex);
     MemorySegment memory = MemorySegment.ofArray(frame);
     return MembershipFrame.isMembership(memory, 0, frame.length)
-        && MembershipFrame.isQuery(memory, 0, frame.length);
+        && MembershipFrame.isQuery(memory, 0, frame.length, own);
   }
 
   /** Of version 3 with the option "router alert", and of version 2 without. */
@@ -53,6 +60,17 @@ class MembershipFrameTest {
     // These two leave the checksum of IP right.
     assertThat(isQuery(hex.replace("0000000001", "0000feff02"))).as("time to live 2").isFalse();
     assertThat(isQuery(hex.replace("0009e0000001", "0008e0000002"))).as("to routers").isFalse();
+  }
+
+  /** As scapy makes it. */
+  @Test
+  void queryToAnAddressOfTheHostIsRecognized() {
+    String hex =
+        "021122334477021122334466080046c0002400010000010210030a000009"
+            + "0a000008940400001114eeeb0000000000000000";
+    assertThat(isQuery(hex, PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(0x0a00_0008)))).isTrue();
+    assertThat(isQuery(hex, PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(0x0a00_0007))))
+        .isFalse();
   }
 
   /** In tenths of a second: of version 1, 2 and 3. */
