@@ -7,7 +7,7 @@ import java.util.concurrent.Callable;
 import org.hghca.tools.demo.CheckFailedException;
 import org.hghca.tools.demo.DemoClient;
 import org.hghca.tools.demo.NotOpenedException;
-import org.hghca.tools.demo.PeerException;
+import org.hghca.tools.peer.PeerException;
 import org.hghca.verbs.VerbsException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.hghca.tools.demo.CheckFailedException;
 import org.hghca.tools.demo.NotOpenedException;
-import org.hghca.tools.demo.PeerException;
+import org.hghca.tools.peer.PeerException;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Machine;

@@ -9,6 +9,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.hghca.tools.peer.PeerException;
 
 /**
  * The server of a demo whose client is another process. It serves one client after another; other

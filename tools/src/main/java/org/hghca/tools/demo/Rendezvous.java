@@ -1,5 +1,7 @@
 package org.hghca.tools.demo;
 
+import org.hghca.tools.peer.PeerException;
+
 /** How the two sides of a demo wait for each other and exchange values. */
 interface Rendezvous {
 

@@ -1,14 +1,14 @@
-package org.hghca.tools.demo;
+package org.hghca.tools.peer;
 
 /** The process of the other side failed, left, or violates the protocol. */
 public final class PeerException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  PeerException(String message) {
+  public PeerException(String message) {
     super(message);
   }
 
-  PeerException(String message, Throwable cause) {
+  public PeerException(String message, Throwable cause) {
     super(message, cause);
   }
 }
