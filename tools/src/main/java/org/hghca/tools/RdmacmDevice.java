@@ -1,22 +1,15 @@
 package org.hghca.tools;
 
 import java.io.PrintWriter;
-import java.util.List;
 import org.hghca.tools.demo.NotOpenedException;
 import org.hghca.tools.rdmacm.Endpoint;
-import org.hghca.verbs.RdmaDevice;
-import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 
 /** The device of a program of librdmacm, and how its command ends. */
 final class RdmacmDevice {
-  @Option(
-      names = {"-d", "--ib-dev"},
-      paramLabel = "<dev>",
-      description = "Name or locator of the device (default: the first card).")
-  private String device;
+  @Mixin private DeviceOption device;
 
   /** What a command runs on its device. */
   interface Program {
@@ -41,13 +34,8 @@ final class RdmacmDevice {
   }
 
   private Endpoint open(PrintWriter err) {
-    String name = device;
-    if (name == null) {
-      List<RdmaDevice> cards = RdmaDevices.list();
-      name = cards.isEmpty() ? EmbeddedHca.insteadOfCard(err) : cards.getFirst().name();
-    }
     try {
-      return Endpoint.open(name);
+      return Endpoint.open(device.name(err));
     } catch (VerbsException e) {
       throw new NotOpenedException(e);
     }

@@ -9,11 +9,9 @@ import org.hghca.cm.CmEventType;
 import org.hghca.cm.CmId;
 import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
-import org.hghca.verbs.AsyncEvent;
+import org.hghca.tools.peer.ReadyDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Mtu;
-import org.hghca.verbs.PortState;
-import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 
 /** The device of a program, and the event channel of its identifiers. */
@@ -24,7 +22,6 @@ public final class Endpoint implements AutoCloseable {
   /** The longest time wait that is waited for; that of soft RoCE takes 2 s. */
   static final Duration TIME_WAIT = Duration.ofSeconds(3);
 
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final int PORT = 1;
 
   private final Context context;
@@ -42,26 +39,12 @@ public final class Endpoint implements AutoCloseable {
    * @throws VerbsException when it cannot be opened
    */
   public static Endpoint open(String device) {
-    Context context = RdmaDevices.open(device);
+    Context context = ReadyDevice.open(device);
     try {
-      awaitPort(context);
       return new Endpoint(context);
     } catch (RuntimeException e) {
       context.close();
       throw e;
-    }
-  }
-
-  private static void awaitPort(Context context) {
-    Instant end = Instant.now().plus(PATIENCE);
-    try {
-      Duration left = PATIENCE;
-      while (context.queryPort(PORT).state() != PortState.ACTIVE && left.isPositive()) {
-        Optional<AsyncEvent> _ = context.asyncEvents().await(left);
-        left = Duration.between(Instant.now(), end);
-      }
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
     }
   }
 

@@ -1,0 +1,48 @@
+package org.hghca.tools.peer;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.hghca.verbs.AsyncEvent;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.PortState;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+
+/** A device whose port is active: a network takes its time. */
+public final class ReadyDevice {
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final int PORT = 1;
+
+  private ReadyDevice() {}
+
+  /**
+   * Opens a device, and waits a little for its port.
+   *
+   * @param device its name or locator
+   * @throws VerbsException when it cannot be opened
+   */
+  public static Context open(String device) {
+    Context context = RdmaDevices.open(device);
+    try {
+      awaitPort(context);
+      return context;
+    } catch (RuntimeException e) {
+      context.close();
+      throw e;
+    }
+  }
+
+  private static void awaitPort(Context context) {
+    Instant end = Instant.now().plus(PATIENCE);
+    try {
+      Duration left = PATIENCE;
+      while (context.queryPort(PORT).state() != PortState.ACTIVE && left.isPositive()) {
+        Optional<AsyncEvent> _ = context.asyncEvents().await(left);
+        left = Duration.between(Instant.now(), end);
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
