@@ -16,15 +16,21 @@ public enum CmEventType {
   CONNECT_RESPONSE,
   /** Setting up the connection failed at this end. */
   CONNECT_ERROR,
-  /** The peer does not answer; of datagrams also: it refuses, and the status says why. */
+  /**
+   * The peer does not answer, or the device has failed; of datagrams also: it refuses, and the
+   * status says why.
+   */
   UNREACHABLE,
   /** The peer refuses; the status is the reason. */
   REJECTED,
   /** Both ends can send. */
   ESTABLISHED,
-  /** The peer has ended the connection, or has confirmed that this end did. */
+  /**
+   * The peer has ended the connection, or has confirmed that this end did; with a negative status,
+   * the device has failed.
+   */
   DISCONNECTED,
-  /** The device is gone; not raised here: verbs on it fail with EIO. */
+  /** A device on which this identifier listens has failed; the status is negative. */
   DEVICE_REMOVAL,
   /** The queue pair takes part in a multicast group. */
   MULTICAST_JOIN,

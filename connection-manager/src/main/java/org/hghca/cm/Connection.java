@@ -193,6 +193,19 @@ final class Connection implements HandshakeEvents, End {
   }
 
   @Override
+  public void failed(VerbsException cause) {
+    synchronized (id) {
+      int status = -cause.errno().number();
+      if (id.fails()) {
+        id.post(CmEvent.failure(id, CmEventType.UNREACHABLE, status, cause.getMessage()));
+      } else if (id.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
+          || id.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
+        id.post(CmEvent.failure(id, CmEventType.DISCONNECTED, status, cause.getMessage()));
+      }
+    }
+  }
+
+  @Override
   public void timeWaitExited() {
     id.post(CmEvent.of(id, CmEventType.TIMEWAIT_EXIT));
   }

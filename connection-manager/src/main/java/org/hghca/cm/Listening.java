@@ -93,5 +93,12 @@ final class Listening implements End {
         throw e;
       }
     }
+
+    @Override
+    public void failed(VerbsException cause) {
+      id.post(
+          CmEvent.failure(
+              id, CmEventType.DEVICE_REMOVAL, -cause.errno().number(), cause.getMessage()));
+    }
   }
 }

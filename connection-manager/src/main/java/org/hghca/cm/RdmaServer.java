@@ -55,7 +55,8 @@ public final class RdmaServer implements AutoCloseable {
    * Waits for a request.
    *
    * @return empty when none came within the time limit
-   * @throws VerbsException EINVAL when the server is closed, also meanwhile
+   * @throws VerbsException EINVAL when the server is closed, also meanwhile; EIO once for each
+   *     device that fails: others are still listened on
    */
   public Optional<RdmaRequest> next(Duration limit) throws InterruptedException {
     long deadline = System.nanoTime() + limit.toNanos();
@@ -68,6 +69,9 @@ public final class RdmaServer implements AutoCloseable {
       event.get().acknowledge();
       if (event.get().type() == CmEventType.CONNECT_REQUEST) {
         return Optional.of(new RdmaRequest(event.get()));
+      }
+      if (event.get().type() == CmEventType.DEVICE_REMOVAL) {
+        throw event.get().failure();
       }
       // a peer has given up: whoever has its request finds out
     }

@@ -10,6 +10,7 @@ import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceReply;
 import org.hghca.cm.carrier.ServiceRequest;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
 
 /** The question of an identifier for a UD queue pair, or a peer's. */
 final class Service implements ServiceEvents, End {
@@ -97,6 +98,17 @@ final class Service implements ServiceEvents, End {
         id.post(
             CmEvent.failure(
                 id, CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), kind.unreachable(tried)));
+      }
+    }
+  }
+
+  @Override
+  public void failed(VerbsException cause) {
+    synchronized (id) {
+      if (id.fails()) {
+        id.post(
+            CmEvent.failure(
+                id, CmEventType.UNREACHABLE, -cause.errno().number(), cause.getMessage()));
       }
     }
   }

@@ -1,5 +1,7 @@
 package org.hghca.cm.carrier;
 
+import org.hghca.verbs.VerbsException;
+
 /**
  * What happens to a connection. A carrier makes these calls one after another for each {@link
  * Handshake}; an implementation returns soon, does not wait, and may call the handshake.
@@ -31,4 +33,13 @@ public interface HandshakeEvents {
 
   /** No packet of the connection is under way any more: its numbers are free. */
   void timeWaitExited();
+
+  /**
+   * The carrier has failed, as when its device has: the peer does not learn of the end. {@link
+   * #timeWaitExited} follows if the connection was established; calls of the handshake throw EIO,
+   * but for {@link Handshake#close}.
+   *
+   * @param cause EIO
+   */
+  void failed(VerbsException cause);
 }

@@ -1,6 +1,7 @@
 package org.hghca.cm.carrier;
 
 import java.util.Optional;
+import org.hghca.verbs.VerbsException;
 
 /**
  * Takes the requests for what is listened on. A carrier calls on its own thread; an implementation
@@ -22,4 +23,11 @@ public interface Listener {
    * @return whether the question was taken; else it is dropped without an answer
    */
   boolean requested(ServiceHandshake handshake, ServiceRequest request);
+
+  /**
+   * The carrier has failed, as when its device has: no request follows.
+   *
+   * @param cause EIO
+   */
+  void failed(VerbsException cause);
 }

@@ -1,5 +1,7 @@
 package org.hghca.cm.carrier;
 
+import org.hghca.verbs.VerbsException;
+
 /** What comes of the question for a UD queue pair: one of these calls, once. */
 public interface ServiceEvents {
 
@@ -12,4 +14,11 @@ public interface ServiceEvents {
    * @param tried what was sent, how often and for how long, for an error message
    */
   void unreachable(String tried);
+
+  /**
+   * The carrier has failed, as when its device has.
+   *
+   * @param cause EIO
+   */
+  void failed(VerbsException cause);
 }

@@ -172,6 +172,22 @@ abstract class Connection implements Handshake {
     }
   }
 
+  /** No datagram reaches any peer any more. */
+  final void fail(VerbsException cause) {
+    switch (state) {
+      case REQ_SENT, REP_RCVD, REQ_RCVD, REP_SENT -> {
+        report(events -> events.failed(cause));
+        forget();
+      }
+      case ESTABLISHED, DREQ_SENT, DREQ_RCVD -> {
+        report(events -> events.failed(cause));
+        exitTimeWait();
+      }
+      case TIMEWAIT -> exitTimeWait();
+      case IDLE -> {}
+    }
+  }
+
   // What the application does.
 
   @Override
@@ -274,6 +290,7 @@ abstract class Connection implements Handshake {
   // The course of it.
 
   final void expect(String call, State... states) {
+    engine.checkAlive();
     for (State expected : states) {
       if (state == expected && !closed) {
         return;

@@ -46,6 +46,9 @@ final class Engine {
   private int transactions;
   private boolean closed;
 
+  /** Makes the error that says why the transport has failed, if it has. */
+  private Optional<Supplier<VerbsException>> failure = Optional.empty();
+
   /**
    * A call to the application.
    *
@@ -162,11 +165,42 @@ final class Engine {
     transport.wake();
   }
 
+  /**
+   * The transport has failed: everything that is open is told, by {@link #step}, and nothing is
+   * sent any more. On the carrier's thread, which ends.
+   */
+  void fail(String why, Throwable cause) {
+    locked(
+        () -> {
+          if (!closed) {
+            Supplier<VerbsException> error = () -> new VerbsException(Errno.EIO, why, cause);
+            failure = Optional.of(error);
+            connections.all().forEach(connection -> connection.fail(error.get()));
+            services.fail(error.get());
+            for (Listeners.Entry entry : listeners.all()) {
+              deliver(() -> listeners.isOpen(entry), () -> entry.listener().failed(error.get()));
+            }
+          }
+        });
+  }
+
   // Under the lock.
 
   void checkOpen() {
     if (closed) {
       throw new VerbsException(Errno.EINVAL, "the carrier is closed");
+    }
+    checkAlive();
+  }
+
+  /**
+   * Whether the transport works.
+   *
+   * @throws VerbsException EIO when it has failed
+   */
+  void checkAlive() {
+    if (failure.isPresent()) {
+      throw failure.get().get();
     }
   }
 

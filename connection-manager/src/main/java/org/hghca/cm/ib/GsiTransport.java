@@ -98,12 +98,29 @@ final class GsiTransport implements MadTransport {
   private void run() {
     try {
       work();
-    } catch (VerbsException e) {
+    } catch (RuntimeException | Error e) {
       if (!closing) {
-        LOG.warn("The connection manager of {} has ended", context.device().name(), e);
+        LOG.error("The connection manager of {} has failed", context.device().name(), e);
+        fail(e);
       }
     } finally {
+      closeQueue();
+    }
+  }
+
+  private void fail(Throwable cause) {
+    String why =
+        "the connection manager of %s has failed: %s"
+            .formatted(context.device().name(), cause.getMessage());
+    engine.fail(why, cause);
+    var _ = engine.step();
+  }
+
+  private void closeQueue() {
+    try {
       queue.close();
+    } catch (VerbsException e) {
+      LOG.warn("Closing queue pair 1 of {}", context.device().name(), e);
     }
   }
 

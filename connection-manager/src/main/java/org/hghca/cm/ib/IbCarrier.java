@@ -20,6 +20,9 @@ import org.hghca.verbs.VerbsException;
  * The InfiniBand connection manager of port 1 of a device. It owns the port's queue pair 1, so
  * there is one in all processes that have the device open.
  *
+ * <p>When the device fails, all handshakes, questions and listeners are told, and all calls but
+ * those that close something throw EIO from then on.
+ *
  * <p>{@link #close} waits for the carrier's thread, unless it is called by an event: a caller holds
  * no lock that handlers of events take.
  */

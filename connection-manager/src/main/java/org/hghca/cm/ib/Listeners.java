@@ -81,6 +81,10 @@ final class Listeners {
         .findFirst();
   }
 
+  List<Entry> all() {
+    return byService.values().stream().flatMap(List::stream).toList();
+  }
+
   void clear() {
     byService.clear();
   }

@@ -90,6 +90,11 @@ final class Services {
       engine.deliver(() -> !closed, () -> events.answered(reply));
     }
 
+    private void fail(VerbsException cause) {
+      end();
+      engine.deliver(() -> !closed, () -> events.failed(cause));
+    }
+
     private void end() {
       questions.remove(requestId, this);
       repetition.ifPresent(Repetition::end);
@@ -127,6 +132,7 @@ final class Services {
     public void answer(ServiceReply reply) {
       engine.call(
           () -> {
+            engine.checkAlive();
             if (!isPending()) {
               throw new VerbsException(
                   Errno.EINVAL, "the question for a service is answered or closed");
@@ -240,6 +246,12 @@ final class Services {
         question.fail(why);
       }
     }
+  }
+
+  /** No datagram reaches any peer any more. */
+  void fail(VerbsException cause) {
+    new ArrayList<>(questions.values()).forEach(question -> question.fail(cause));
+    inquiries.clear();
   }
 
   void clear() {

@@ -10,21 +10,23 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
 
 /** A device of which a method fails: of its context, its protection domains or its queue pairs. */
-final class FaultyDevice {
+public final class FaultyDevice {
   private final Context context;
   private final AtomicInteger left = new AtomicInteger();
   private volatile String failing = "";
 
-  FaultyDevice(Context real) {
+  /** A device that works, until {@link #fail}. */
+  public FaultyDevice(Context real) {
     this.context = wrap(Context.class, real);
   }
 
-  Context context() {
+  /** The context that fails. */
+  public Context context() {
     return context;
   }
 
   /** From now on, a method fails with EIO after some calls that do not. */
-  void fail(String method, int after) {
+  public void fail(String method, int after) {
     left.set(after);
     failing = method;
   }

@@ -455,7 +455,7 @@ class HandshakeTest {
   }
 
   @Test
-  void firstPacketIsAsGoodAsAConfirmation() {
+  void firstPacketConfirmsTheReply() {
     net.lose(one -> one.mad().message() instanceof Rtu);
     pair.ask();
     assertFails(Errno.EINVAL, () -> pair.passive.handshake().firstPacket());

@@ -9,6 +9,7 @@ import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.Listener;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceRequest;
+import org.hghca.verbs.VerbsException;
 
 /** A listener that keeps what peers ask for. */
 final class Listening implements Listener {
@@ -16,6 +17,7 @@ final class Listening implements Listener {
   final List<ConnectRequest> requests = new ArrayList<>();
   final List<ServiceHandshake> inquiries = new ArrayList<>();
   final List<ServiceRequest> questions = new ArrayList<>();
+  final List<String> failures = new ArrayList<>();
 
   /** How many requests are taken before the backlog is full. */
   int backlog = Integer.MAX_VALUE;
@@ -39,5 +41,10 @@ final class Listening implements Listener {
     inquiries.add(handshake);
     questions.add(request);
     return true;
+  }
+
+  @Override
+  public void failed(VerbsException cause) {
+    failures.add(cause.getMessage());
   }
 }

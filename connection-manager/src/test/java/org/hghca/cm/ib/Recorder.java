@@ -7,6 +7,7 @@ import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.verbs.VerbsException;
 
 /** One end of a connection and what happened to it. */
 final class Recorder implements HandshakeEvents {
@@ -80,5 +81,10 @@ final class Recorder implements HandshakeEvents {
   @Override
   public void timeWaitExited() {
     events.add("timeWaitExited");
+  }
+
+  @Override
+  public void failed(VerbsException cause) {
+    events.add("failed: " + cause.getMessage());
   }
 }

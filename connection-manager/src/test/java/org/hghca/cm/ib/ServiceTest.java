@@ -40,6 +40,11 @@ class ServiceTest {
         public void unreachable(String tried) {
           answers.add(tried);
         }
+
+        @Override
+        public void failed(VerbsException cause) {
+          answers.add(cause.getMessage());
+        }
       };
 
   private Registration ask(long service) {

@@ -145,6 +145,11 @@ class SoftwareHcaTest {
     public void timeWaitExited() {
       events.add("timeWaitExited");
     }
+
+    @Override
+    public void failed(VerbsException cause) {
+      events.add("failed: " + cause.getMessage());
+    }
   }
 
   private static void await(BooleanSupplier condition) {
@@ -186,6 +191,11 @@ class SoftwareHcaTest {
       public boolean requested(ServiceHandshake handshake, ServiceRequest request) {
         handshake.answer(new ServiceReply(request.path(), 0, 0x44, 0x0123_4567, PrivateData.EMPTY));
         return true;
+      }
+
+      @Override
+      public void failed(VerbsException cause) {
+        events.add("listener failed: " + cause.getMessage());
       }
     };
   }
@@ -232,6 +242,11 @@ class SoftwareHcaTest {
           @Override
           public void unreachable(String tried) {
             throw new AssertionError(tried);
+          }
+
+          @Override
+          public void failed(VerbsException cause) {
+            throw new AssertionError(cause);
           }
         });
     ServiceReply reply = answers.poll(50, TimeUnit.SECONDS);

@@ -13,6 +13,7 @@ import org.hghca.cm.carrier.Listener;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceRequest;
+import org.hghca.verbs.VerbsException;
 
 /** A listener, and what is reported to the handshakes that it takes. */
 final class Recorder implements Listener, HandshakeEvents {
@@ -81,5 +82,10 @@ final class Recorder implements Listener, HandshakeEvents {
   @Override
   public void timeWaitExited() {
     events.add("time wait exited");
+  }
+
+  @Override
+  public void failed(VerbsException cause) {
+    events.add("failed: " + cause.getMessage());
   }
 }
