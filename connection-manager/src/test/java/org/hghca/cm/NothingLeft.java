@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 public final class NothingLeft implements AfterEachCallback {
   /** Threads and sockets may end a moment after the close that ends them. */
-  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
