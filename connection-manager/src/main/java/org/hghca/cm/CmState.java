@@ -6,7 +6,6 @@ enum CmState {
   BOUND,
   RESOLVING_ADDRESS,
   ADDRESS_RESOLVED,
-  RESOLVING_ROUTE,
   ROUTE_RESOLVED,
   LISTENING,
   /** A peer asks. */

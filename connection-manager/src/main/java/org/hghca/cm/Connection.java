@@ -8,53 +8,65 @@ import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The connection of an identifier: what was asked and answered, and what becomes of it. All under
- * the monitor of the identifier.
+ * the monitor of the {@link Lifecycle}.
  */
 final class Connection implements HandshakeEvents, End {
-  static final int MAX_REQUEST_DATA = 56;
-  static final int MAX_REPLY_DATA = 196;
-  private static final int MAX_REJECT_DATA = 148;
-
   private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
-  private final CmId id;
+  private final Lifecycle life;
+  private final IdQueuePair queuePair;
+  private final CarrierKind kind;
   private final ConnectRequest request;
   private final boolean active;
-  private final CarrierKind kind;
   private Handshake handshake;
   private Optional<ConnectReply> reply = Optional.empty();
 
-  private Connection(CmId id, ConnectRequest request, boolean active, CarrierKind kind) {
+  private Connection(
+      Lifecycle life,
+      IdQueuePair queuePair,
+      CarrierKind kind,
+      ConnectRequest request,
+      boolean active) {
+    this.life = life;
+    this.queuePair = queuePair;
     this.kind = kind;
-    this.id = id;
     this.request = request;
     this.active = active;
   }
 
   /** The active end; asks. */
-  static Connection ask(CmId id, CarrierKind kind, Carrier carrier, ConnectRequest request) {
-    Connection connection = new Connection(id, request, true, kind);
-    connection.handshake = carrier.connect(request, connection);
+  static Connection ask(
+      Lifecycle life,
+      IdQueuePair queuePair,
+      CarrierKind kind,
+      Carrier carrier,
+      ConnectRequest request) {
+    Connection connection = new Connection(life, queuePair, kind, request, true);
+    synchronized (life) {
+      connection.handshake = carrier.connect(request, connection);
+      life.to(CmState.CONNECTING);
+    }
     return connection;
   }
 
   /** The passive end. */
-  static Connection asked(CmId id, CarrierKind kind, Handshake handshake, ConnectRequest request) {
-    Connection connection = new Connection(id, request, false, kind);
+  static Connection asked(
+      Lifecycle life,
+      IdQueuePair queuePair,
+      CarrierKind kind,
+      Handshake handshake,
+      ConnectRequest request) {
+    Connection connection = new Connection(life, queuePair, kind, request, false);
     connection.handshake = handshake;
     return connection;
-  }
-
-  ConnectRequest request() {
-    return request;
   }
 
   /** What the peer asks of this end, which it sees the other way round. */
@@ -93,26 +105,32 @@ final class Connection implements HandshakeEvents, End {
         : QpSetup.passive(context, request, known);
   }
 
-  /** Answers, at the passive end, with a queue pair that {@code ready} brings to RTS before. */
-  void accept(ConnectReply answer, Runnable ready) {
-    reply = Optional.of(answer);
-    ready.run();
-    handshake.reply(answer);
-  }
-
-  /** What the passive end would answer with, to set up a queue pair before it accepts. */
-  void prepare(ConnectReply answer) {
-    reply = Optional.of(answer);
+  /** Brings the queue pair, if there is one, to RTS, and answers. */
+  void accept(DeviceAttributes device, ConnectionParameters parameters) {
+    ConnectReply answer = Negotiation.reply(device, request, queuePair.get(), parameters);
+    life.to(CmState.ACCEPTING);
+    try {
+      reply = Optional.of(answer);
+      bringUp();
+      handshake.reply(answer);
+    } catch (VerbsException e) {
+      life.to(CmState.REQUESTED);
+      throw e;
+    }
   }
 
   @Override
   public void reject(PrivateData data) {
-    CmId.requireFits(data, MAX_REJECT_DATA);
+    Negotiation.requireFits(data, Negotiation.MAX_REJECT_DATA);
     handshake.reject(Refusals.CONSUMER, data);
+    life.to(CmState.FAILED);
+    queuePair.toError();
   }
 
-  void confirm() {
+  /** Confirms the answer, after the program has brought its own queue pair to RTS. */
+  void establish() {
     handshake.confirm(PrivateData.EMPTY);
+    life.to(CmState.CONNECTED);
   }
 
   void firstPacket() {
@@ -121,72 +139,102 @@ final class Connection implements HandshakeEvents, End {
 
   /** Ends it, unless it has ended, of which an event tells. */
   void disconnect() {
+    queuePair.toError();
     try {
       handshake.disconnect(PrivateData.EMPTY);
     } catch (VerbsException e) {
-      LOG.debug("{}: it has ended", id, e);
+      LOG.debug("{}: it has ended", life, e);
+    }
+    if (!life.moves(CmState.CONNECTED, CmState.DISCONNECTING)) {
+      life.to(CmState.DISCONNECTED);
     }
   }
 
-  /** Brings a queue pair from INIT to RTS. */
-  void bringUp(QueuePair queuePair) {
-    QpSetup setup = setup(queuePair.protectionDomain().context());
-    queuePair.modify(setup.rtr());
-    queuePair.modify(setup.rts());
+  private void bringUp() {
+    queuePair.get().ifPresent(pair -> queuePair.bringUp(setup(pair.protectionDomain().context())));
+  }
+
+  /** The answer is taken by the program: brings up the queue pair, and confirms. */
+  CmEvent taken(CmEvent response) {
+    if (queuePair.get().isEmpty()) {
+      return response;
+    }
+    if (life.state() != CmState.RESPONDED) {
+      return life.state() == CmState.FAILED
+          ? failure()
+          : response.as(CmEventType.ESTABLISHED); // taken before, and put back
+    }
+    try {
+      bringUp();
+      establish();
+    } catch (VerbsException e) {
+      life.to(CmState.FAILED);
+      handshake.close();
+      queuePair.toError();
+      throw e;
+    }
+    return response.as(CmEventType.ESTABLISHED);
+  }
+
+  /** The connection failed before its response was taken: the failure is taken instead. */
+  private CmEvent failure() {
+    queuePair.toError();
+    return life.firstUntaken()
+        .orElseGet(
+            () ->
+                life.failure(
+                    CmEventType.CONNECT_ERROR,
+                    -Errno.EIO.number(),
+                    "the connection failed before its response was taken"));
   }
 
   @Override
   public void replied(ConnectReply answer) {
-    synchronized (id) {
-      if (id.moves(CmState.CONNECTING, CmState.RESPONDED)) {
+    synchronized (life) {
+      if (life.moves(CmState.CONNECTING, CmState.RESPONDED)) {
         reply = Optional.of(answer);
-        id.post(CmEvent.of(id, CmEventType.CONNECT_RESPONSE).with(answered(answer)));
+        life.post(life.event(CmEventType.CONNECT_RESPONSE).with(answered(answer)));
       }
     }
   }
 
   @Override
   public void established() {
-    synchronized (id) {
-      if (id.moves(CmState.ACCEPTING, CmState.CONNECTED)) {
-        id.post(CmEvent.of(id, CmEventType.ESTABLISHED));
+    synchronized (life) {
+      if (life.moves(CmState.ACCEPTING, CmState.CONNECTED)) {
+        life.post(life.event(CmEventType.ESTABLISHED));
       }
     }
   }
 
   @Override
   public void rejected(int reason, PrivateData privateData) {
-    synchronized (id) {
+    synchronized (life) {
       ConnectionParameters parameters = ConnectionParameters.DEFAULT.withPrivateData(privateData);
-      if (id.fails()) {
+      if (life.fails()) {
         String said = Refusals.reason(reason);
         String message = "%s by %s: %s".formatted(request.remote(), kind, said);
-        id.post(CmEvent.failure(id, CmEventType.REJECTED, reason, message).with(parameters));
-      } else if (id.isTakenBack()) {
-        id.post(CmEvent.of(id, CmEventType.DISCONNECTED).with(parameters));
+        life.post(life.failure(CmEventType.REJECTED, reason, message).with(parameters));
+      } else if (life.moves(CmState.CONNECTED, CmState.DISCONNECTED)) {
+        queuePair.toError();
+        life.post(life.event(CmEventType.DISCONNECTED).with(parameters));
       }
     }
   }
 
   @Override
   public void unreachable(String tried) {
-    synchronized (id) {
-      if (id.fails()) {
-        id.post(
-            CmEvent.failure(
-                id, CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), kind.unreachable(tried)));
-      }
-    }
+    life.unreachable(kind.unreachable(tried));
   }
 
   @Override
   public void disconnected(PrivateData privateData) {
-    synchronized (id) {
-      if (id.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
-          || id.moves(CmState.ACCEPTING, CmState.LEFT_BY_PEER)
-          || id.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
-        id.post(
-            CmEvent.of(id, CmEventType.DISCONNECTED)
+    synchronized (life) {
+      if (life.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
+          || life.moves(CmState.ACCEPTING, CmState.LEFT_BY_PEER)
+          || life.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
+        life.post(
+            life.event(CmEventType.DISCONNECTED)
                 .with(ConnectionParameters.DEFAULT.withPrivateData(privateData)));
       }
     }
@@ -194,20 +242,19 @@ final class Connection implements HandshakeEvents, End {
 
   @Override
   public void failed(VerbsException cause) {
-    synchronized (id) {
-      int status = -cause.errno().number();
-      if (id.fails()) {
-        id.post(CmEvent.failure(id, CmEventType.UNREACHABLE, status, cause.getMessage()));
-      } else if (id.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
-          || id.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
-        id.post(CmEvent.failure(id, CmEventType.DISCONNECTED, status, cause.getMessage()));
+    synchronized (life) {
+      if (life.fails()) {
+        life.post(life.failure(CmEventType.UNREACHABLE, cause));
+      } else if (life.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
+          || life.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
+        life.post(life.failure(CmEventType.DISCONNECTED, cause));
       }
     }
   }
 
   @Override
   public void timeWaitExited() {
-    id.post(CmEvent.of(id, CmEventType.TIMEWAIT_EXIT));
+    life.post(life.event(CmEventType.TIMEWAIT_EXIT));
   }
 
   @Override

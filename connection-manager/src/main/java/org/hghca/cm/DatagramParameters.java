@@ -12,6 +12,8 @@ import org.hghca.verbs.AddressVector;
  * @param qkey of the destination
  */
 public record DatagramParameters(AddressVector vector, int qpNumber, int qkey) {
+  /** The Q_Key of datagrams: {@code RDMA_UDP_QKEY}. */
+  static final int UDP_QKEY = 0x0123_4567;
 
   /** A destination. */
   public DatagramParameters {

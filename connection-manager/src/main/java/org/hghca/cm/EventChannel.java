@@ -25,7 +25,7 @@ import org.hghca.verbs.VerbsException;
  * <p>Taking an event does what it requires of the queue pair: {@link CmEventType#ESTABLISHED} at
  * the active end means that the taker has brought it to RTS and has told the peer.
  *
- * <p>Lock order: the monitor of a {@link CmId} before that of its channel, which posts under both.
+ * <p>Lock order: the lock of a {@link CmId} before that of its channel, which posts under both.
  */
 public final class EventChannel implements AutoCloseable {
   private final CmDevices devices;

@@ -20,12 +20,18 @@ final class Listening implements End {
   private final CmId id;
   private final int backlog;
   private final List<Registration> registrations = new ArrayList<>();
+  private final List<CmDevices.Place> owned = new ArrayList<>();
   private int waiting;
   private boolean closed;
 
   Listening(CmId id, int backlog) {
     this.id = id;
     this.backlog = backlog;
+  }
+
+  /** Takes over the release of the devices of places. */
+  void owns(List<CmDevices.Place> places) {
+    owned.addAll(places);
   }
 
   /** Listens at one place more. */
@@ -58,6 +64,8 @@ final class Listening implements End {
       closed = true;
     }
     registrations.forEach(Registration::close);
+    owned.forEach(where -> where.device().release());
+    owned.clear();
   }
 
   /** Takes the requests to one device. */
@@ -70,35 +78,47 @@ final class Listening implements End {
 
     @Override
     public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
-      if (!enter()) {
-        return Optional.empty();
-      }
-      try {
-        return id.asked(Listening.this, device, handshake, request);
-      } catch (RuntimeException e) {
-        leave();
-        throw e;
-      }
+      return take(
+          child -> {
+            Connection asked = child.asked(device, id.kind(device), handshake, request);
+            return id.present(child, asked.asked()) ? Optional.of(asked) : Optional.empty();
+          });
     }
 
     @Override
     public boolean requested(ServiceHandshake handshake, ServiceRequest request) {
+      ConnectionParameters parameters =
+          ConnectionParameters.DEFAULT.withPrivateData(request.privateData());
+      return take(child -> {
+            child.asked(device, id.kind(device), handshake, request);
+            return id.present(child, parameters) ? Optional.of(child) : Optional.empty();
+          })
+          .isPresent();
+    }
+
+    /** Makes an identifier for a request, unless the backlog is full. */
+    private <T> Optional<T> take(Function<CmId, Optional<T>> present) {
       if (!enter()) {
-        return false;
+        return Optional.empty();
       }
+      BacklogPlace place = BacklogPlace.of(Listening.this);
+      Optional<CmId> child = Optional.empty();
       try {
-        return id.asked(Listening.this, device, handshake, request);
+        child = Optional.of(id.child(place));
+        Optional<T> presented = present.apply(child.get());
+        if (presented.isEmpty()) {
+          child.get().close();
+        }
+        return presented;
       } catch (RuntimeException e) {
-        leave();
+        child.ifPresentOrElse(CmId::close, Listening.this::leave);
         throw e;
       }
     }
 
     @Override
     public void failed(VerbsException cause) {
-      id.post(
-          CmEvent.failure(
-              id, CmEventType.DEVICE_REMOVAL, -cause.errno().number(), cause.getMessage()));
+      id.failed(cause);
     }
   }
 }

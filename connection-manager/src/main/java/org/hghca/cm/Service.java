@@ -9,53 +9,55 @@ import org.hghca.cm.carrier.ServiceEvents;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceReply;
 import org.hghca.cm.carrier.ServiceRequest;
-import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
-/** The question of an identifier for a UD queue pair, or a peer's. */
+/**
+ * The question of an identifier for a UD queue pair, or a peer's, and its answer. All under the
+ * monitor of the {@link Lifecycle}.
+ */
 final class Service implements ServiceEvents, End {
-  static final int MAX_REQUEST_DATA = 180;
-  static final int MAX_REPLY_DATA = 136;
-
-  private final CmId id;
+  private final Lifecycle life;
   private final CarrierKind kind;
   private final ServiceRequest request;
   private Optional<ServiceHandshake> asked = Optional.empty();
   private Optional<Registration> question = Optional.empty();
 
-  private Service(CmId id, CarrierKind kind, ServiceRequest request) {
+  private Service(Lifecycle life, CarrierKind kind, ServiceRequest request) {
     this.kind = kind;
-    this.id = id;
+    this.life = life;
     this.request = request;
   }
 
   /** Asks. */
-  static Service ask(CmId id, CarrierKind kind, Carrier carrier, ServiceRequest request) {
-    Service service = new Service(id, kind, request);
-    service.question = Optional.of(carrier.resolve(request, service));
+  static Service ask(Lifecycle life, CarrierKind kind, Carrier carrier, ServiceRequest request) {
+    Service service = new Service(life, kind, request);
+    synchronized (life) {
+      service.question = Optional.of(carrier.resolve(request, service));
+      life.to(CmState.CONNECTING);
+    }
     return service;
   }
 
   /** What a peer asks. */
   static Service asked(
-      CmId id, CarrierKind kind, ServiceHandshake handshake, ServiceRequest request) {
-    Service service = new Service(id, kind, request);
+      Lifecycle life, CarrierKind kind, ServiceHandshake handshake, ServiceRequest request) {
+    Service service = new Service(life, kind, request);
     service.asked = Optional.of(handshake);
     return service;
   }
 
-  ServiceRequest request() {
-    return request;
-  }
-
-  void accept(int qpNumber, int qkey, PrivateData data) {
-    answer(ServiceReply.SUCCESS, qpNumber, qkey, data);
+  /** Answers with a queue pair. */
+  void accept(int qpNumber, PrivateData data) {
+    Negotiation.requireFits(data, Negotiation.MAX_SERVICE_REPLY_DATA);
+    answer(ServiceReply.SUCCESS, qpNumber, DatagramParameters.UDP_QKEY, data);
+    life.to(CmState.CONNECTED);
   }
 
   @Override
   public void reject(PrivateData data) {
-    CmId.requireFits(data, MAX_REPLY_DATA);
+    Negotiation.requireFits(data, Negotiation.MAX_SERVICE_REPLY_DATA);
     answer(ServiceReply.REJECTED, 0, 0, data);
+    life.to(CmState.FAILED);
   }
 
   private void answer(int status, int qpNumber, int qkey, PrivateData data) {
@@ -66,25 +68,24 @@ final class Service implements ServiceEvents, End {
 
   @Override
   public void answered(ServiceReply reply) {
-    synchronized (id) {
+    synchronized (life) {
       ConnectionParameters parameters =
           ConnectionParameters.DEFAULT
               .withPrivateData(reply.privateData())
               .withQueuePair(reply.qpNumber(), false);
       if (reply.status() != ServiceReply.SUCCESS) {
-        if (id.fails()) {
-          id.post(
-              CmEvent.failure(
-                      id,
+        if (life.fails()) {
+          life.post(
+              life.failure(
                       CmEventType.UNREACHABLE,
                       reply.status(),
                       "%s: %s".formatted(request.remote(), Refusals.status(reply.status())))
                   .with(parameters));
         }
-      } else if (id.moves(CmState.CONNECTING, CmState.CONNECTED)) {
+      } else if (life.moves(CmState.CONNECTING, CmState.CONNECTED)) {
         Path path = reply.path();
-        id.post(
-            CmEvent.of(id, CmEventType.ESTABLISHED)
+        life.post(
+            life.event(CmEventType.ESTABLISHED)
                 .with(parameters)
                 .with(new DatagramParameters(path.vector(), reply.qpNumber(), reply.qkey())));
       }
@@ -93,22 +94,14 @@ final class Service implements ServiceEvents, End {
 
   @Override
   public void unreachable(String tried) {
-    synchronized (id) {
-      if (id.fails()) {
-        id.post(
-            CmEvent.failure(
-                id, CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), kind.unreachable(tried)));
-      }
-    }
+    life.unreachable(kind.unreachable(tried));
   }
 
   @Override
   public void failed(VerbsException cause) {
-    synchronized (id) {
-      if (id.fails()) {
-        id.post(
-            CmEvent.failure(
-                id, CmEventType.UNREACHABLE, -cause.errno().number(), cause.getMessage()));
+    synchronized (life) {
+      if (life.fails()) {
+        life.post(life.failure(CmEventType.UNREACHABLE, cause));
       }
     }
   }

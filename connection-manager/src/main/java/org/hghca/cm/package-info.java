@@ -2,14 +2,23 @@
  * Connections by address: the counterpart of librdmacm. {@link org.hghca.cm.CmId} and {@link
  * org.hghca.cm.EventChannel} are its calls and events one by one.
  *
+ * <h2>Parts of an identifier</h2>
+ *
+ * A {@code CmId} delegates to its parts: {@code Addressing} knows addresses, device, carrier and
+ * path; {@code IdQueuePair} modifies the queue pair; {@code Connection}, {@code Service} and {@code
+ * Listening} are what it has at a carrier, and take what the carrier reports. All of them use
+ * {@code Lifecycle}, which has the state and passes events on, and none uses another identifier,
+ * but that a listener makes those of its requests. {@code Negotiation} computes messages and has no
+ * state.
+ *
  * <h2>Threads and locks</h2>
  *
  * The library opens devices, and reads sockets, on virtual threads; nothing of the program's runs
  * on them. Locks in their order:
  *
  * <ol>
- *   <li>The monitor of an identifier, under which its queue pair is modified; of a listener before
- *       that of an identifier of its requests.
+ *   <li>The lock of an identifier, its {@code Lifecycle}, under which its queue pair is modified;
+ *       of a listener before that of an identifier of its requests.
  *   <li>That of a handshake of a carrier.
  *   <li>Those of an event channel, of the ports, of a device and of the counts of events, which are
  *       held briefly, but that devices are opened one at a time.

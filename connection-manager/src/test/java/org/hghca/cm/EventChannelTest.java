@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class EventChannelTest {
 
-  /** Events are posted under the monitor of their identifier. */
+  /** Events are posted under the lock of their identifier. */
   @Test
   void closeHoldsNothingWhileItNamesTheIdentifiersThatAreLeft() throws Exception {
     EventChannel channel = EventChannel.open(CmDevices.of());
@@ -25,7 +25,7 @@ class EventChannelTest {
     Thread closing =
         Thread.ofPlatform().unstarted(() -> failure.complete(catchThrowable(channel::close)));
     CompletableFuture<Optional<CmEvent>> polled;
-    synchronized (id) {
+    synchronized (id.life()) {
       closing.start();
       while (closing.getState() != Thread.State.BLOCKED) {
         Thread.onSpinWait();

@@ -1,0 +1,267 @@
+package org.hghca.cm;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.cm.carrier.Carrier;
+import org.hghca.cm.carrier.Listener;
+import org.hghca.cm.carrier.Path;
+import org.hghca.cm.carrier.Registration;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * The addresses of an identifier and what they lead to: its port, its device, its carrier, its
+ * path. Guarded by the monitor of the {@link Lifecycle}.
+ */
+final class Addressing {
+  private static final int HOP_LIMIT = 64;
+
+  private final Lifecycle life;
+  private final CmDevices devices;
+  private final PortSpace space;
+  private final CmOptions options = new CmOptions();
+  private InetSocketAddress local = new InetSocketAddress(0);
+  private InetSocketAddress remote = new InetSocketAddress(0);
+  private Optional<Ports.Binding> binding = Optional.empty();
+  private Optional<CmDevices.Place> place = Optional.empty();
+  private Optional<Path> path = Optional.empty();
+
+  Addressing(Lifecycle life, CmDevices devices, PortSpace space) {
+    this.life = life;
+    this.devices = devices;
+    this.space = space;
+  }
+
+  CmOptions options() {
+    return options;
+  }
+
+  InetSocketAddress local() {
+    return local;
+  }
+
+  InetSocketAddress remote() {
+    return remote;
+  }
+
+  Optional<Path> path() {
+    return path;
+  }
+
+  /** The device's port, from 1. */
+  int port() {
+    return path.map(Path::port).orElse(1);
+  }
+
+  /**
+   * The way to the peer, once it is resolved.
+   *
+   * @throws java.util.NoSuchElementException before
+   */
+  Route route() {
+    return new Route(space.serviceId(remote.getPort()), local, remote, path.orElseThrow());
+  }
+
+  /** {@link CmId#bind}. */
+  void bind(InetSocketAddress address) {
+    requireKnown(address);
+    synchronized (life) {
+      life.require("bind", CmState.IDLE);
+      Ports.Binding bound = devices.ports().bind(space, address, options.reuseAddress());
+      try {
+        if (!address.getAddress().isAnyLocalAddress()) {
+          SharedDevice found = devices.find(address.getAddress());
+          place = Optional.of(new CmDevices.Place(found, address.getAddress()));
+          life.channel().use(found);
+        }
+      } catch (VerbsException e) {
+        bound.close();
+        throw e;
+      }
+      binding = Optional.of(bound);
+      local = new InetSocketAddress(address.getAddress(), bound.port());
+      life.to(CmState.BOUND);
+    }
+  }
+
+  /** Both ends of a request, which came over a device. */
+  void bind(
+      SharedDevice device,
+      CarrierKind kind,
+      InetSocketAddress to,
+      InetSocketAddress from,
+      Path back) {
+    synchronized (life) {
+      local = to;
+      remote = from;
+      path = Optional.of(back);
+      place = Optional.of(new CmDevices.Place(SharedDevice.of(device.context()), to.getAddress()));
+      options.carrier(kind);
+    }
+  }
+
+  private static void requireKnown(InetSocketAddress address) {
+    if (address.isUnresolved()) {
+      throw new VerbsException(
+          Errno.EHOSTUNREACH, "the host %s is not known".formatted(address.getHostString()));
+    }
+  }
+
+  /** {@link CmId#resolveAddress}. */
+  void resolve(InetSocketAddress to) {
+    requireKnown(to);
+    synchronized (life) {
+      life.require("resolve an address", CmState.IDLE, CmState.BOUND);
+      if (life.state() == CmState.IDLE) {
+        bind(new InetSocketAddress(anyLike(to.getAddress()), 0));
+      }
+      life.to(CmState.RESOLVING_ADDRESS);
+      remote = to;
+    }
+    Thread.ofVirtual().name("hghca-cm-resolve").start(() -> findDevice(to.getAddress()));
+  }
+
+  private static InetAddress anyLike(InetAddress address) {
+    return InetAddress.ofLiteral(address instanceof Inet4Address ? "0.0.0.0" : "::");
+  }
+
+  /** Opening a device may take seconds. */
+  private void findDevice(InetAddress to) {
+    CmEvent event = life.event(CmEventType.ADDR_RESOLVED);
+    CmState next = CmState.ADDRESS_RESOLVED;
+    boolean bound;
+    synchronized (life) {
+      bound = place.isPresent();
+    }
+    Optional<CmDevices.Place> found = Optional.empty();
+    try {
+      if (!bound) {
+        found = Optional.of(placeTo(to));
+      }
+    } catch (VerbsException e) {
+      event = life.failure(CmEventType.ADDR_ERROR, e);
+      next = CmState.BOUND;
+    }
+    synchronized (life) {
+      if (life.state() == CmState.RESOLVING_ADDRESS) {
+        if (found.isPresent()) {
+          place = found;
+        }
+        place.ifPresent(known -> local = new InetSocketAddress(known.address(), local.getPort()));
+        place.ifPresent(known -> life.channel().use(known.device()));
+        life.to(next);
+        life.post(event);
+        return;
+      }
+    }
+    found.ifPresent(unused -> unused.device().release()); // closed meanwhile
+  }
+
+  /** The device and the local address from which to reach a remote one; its release is due. */
+  private CmDevices.Place placeTo(InetAddress to) {
+    SharedDevice device = devices.route(to);
+    try {
+      return new CmDevices.Place(device, source(device, to));
+    } catch (VerbsException e) {
+      device.release();
+      throw e;
+    }
+  }
+
+  private InetAddress source(SharedDevice device, InetAddress to) {
+    return kind(device).source(device.context(), to);
+  }
+
+  /** {@link CmId#resolveRoute}. */
+  void resolveRoute() {
+    synchronized (life) {
+      life.require("resolve a route", CmState.ADDRESS_RESOLVED);
+      try {
+        path =
+            Optional.of(
+                kind(device())
+                    .path(
+                        device().context(),
+                        local,
+                        remote,
+                        options.typeOfService(),
+                        HOP_LIMIT,
+                        options.packetLife()));
+        life.to(CmState.ROUTE_RESOLVED);
+        life.post(life.event(CmEventType.ROUTE_RESOLVED));
+      } catch (VerbsException e) {
+        life.post(life.failure(CmEventType.ROUTE_ERROR, e));
+      }
+    }
+  }
+
+  /** Where datagrams to a group go. */
+  DatagramParameters to(Gid group) {
+    int index = kind(device()).sourceIndex(device().context(), local.getAddress());
+    return new DatagramParameters(
+        new AddressVector(group, index, 0, HOP_LIMIT, options.typeOfService(), 0, port()),
+        QueuePair.MULTICAST_NUMBER,
+        DatagramParameters.UDP_QKEY);
+  }
+
+  /** The place that the local address names; empty for the wildcard address. */
+  Optional<CmDevices.Place> place() {
+    return place;
+  }
+
+  /** All places of the wildcard address; the release of each device is due. */
+  List<CmDevices.Place> everywhere() {
+    return devices.everywhere(local.getAddress());
+  }
+
+  /** Listens at a place. */
+  Registration listen(CmDevices.Place where, Listener listener) {
+    return carrier(where.device())
+        .listen(
+            space.serviceId(local.getPort()),
+            new InetSocketAddress(where.address(), local.getPort()),
+            listener);
+  }
+
+  /**
+   * The device.
+   *
+   * @throws VerbsException EINVAL before an address is bound or resolved
+   */
+  SharedDevice device() {
+    return place
+        .map(CmDevices.Place::device)
+        .orElseThrow(
+            () ->
+                new VerbsException(
+                    Errno.EINVAL, "the identifier has no device before an address is resolved"));
+  }
+
+  /** The carrier's kind: the one that is set, or that of the device. */
+  CarrierKind kind(SharedDevice device) {
+    synchronized (life) {
+      return options.carrier(device);
+    }
+  }
+
+  Carrier carrier(SharedDevice device) {
+    return device.carrier(kind(device));
+  }
+
+  /** Keeps the device's carriers for another channel. */
+  void use(EventChannel channel) {
+    place.ifPresent(where -> channel.use(where.device()));
+  }
+
+  void close() {
+    binding.ifPresent(Ports.Binding::close);
+    place.ifPresent(where -> where.device().release());
+    place = Optional.empty();
+  }
+}

@@ -1,0 +1,122 @@
+package org.hghca.cm;
+
+import java.util.List;
+import java.util.Optional;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Where an identifier is in its life, and where its events go. Its monitor is the lock of the
+ * identifier: it guards the parts of the identifier, too.
+ */
+final class Lifecycle {
+  private final CmId id;
+  private final BacklogPlace place;
+  private EventChannel channel;
+  private CmState state;
+
+  Lifecycle(CmId id, EventChannel channel, CmState state, BacklogPlace place) {
+    this.id = id;
+    this.channel = channel;
+    this.state = state;
+    this.place = place;
+  }
+
+  synchronized EventChannel channel() {
+    return channel;
+  }
+
+  synchronized CmState state() {
+    return state;
+  }
+
+  /** Goes to a state, from any. */
+  synchronized void to(CmState next) {
+    state = next;
+  }
+
+  /** Goes from one state to another, if it is in it. */
+  synchronized boolean moves(CmState from, CmState to) {
+    if (state != from) {
+      return false;
+    }
+    state = to;
+    return true;
+  }
+
+  /**
+   * Whether a call has a meaning in the state.
+   *
+   * @throws VerbsException EINVAL when it has none
+   */
+  synchronized void require(String what, CmState... possible) {
+    if (!List.of(possible).contains(state)) {
+      throw new VerbsException(
+          Errno.EINVAL, "cannot %s: the identifier is %s".formatted(what, state));
+    }
+  }
+
+  private void requireOpen() {
+    if (state == CmState.CLOSED) {
+      throw new VerbsException(Errno.EINVAL, "the identifier is closed");
+    }
+  }
+
+  /** A connection that is not established fails; says whether there was one. */
+  synchronized boolean fails() {
+    place.failed();
+    return moves(CmState.REQUESTED, CmState.FAILED)
+        || moves(CmState.CONNECTING, CmState.FAILED)
+        || moves(CmState.RESPONDED, CmState.FAILED)
+        || moves(CmState.ACCEPTING, CmState.FAILED);
+  }
+
+  /** The peer does not answer, of which an event tells if something was not established. */
+  synchronized void unreachable(String message) {
+    if (fails()) {
+      post(failure(CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), message));
+    }
+  }
+
+  /** An event of the identifier. */
+  CmEvent event(CmEventType type) {
+    return CmEvent.of(id, type);
+  }
+
+  /** A failure of the identifier. */
+  CmEvent failure(CmEventType type, int status, String message) {
+    return CmEvent.failure(id, type, status, message);
+  }
+
+  /** A failed verb. */
+  CmEvent failure(CmEventType type, VerbsException cause) {
+    return failure(type, -cause.errno().number(), cause.getMessage());
+  }
+
+  /** Queues an event, unless the identifier is closed. */
+  synchronized void post(CmEvent event) {
+    if (state != CmState.CLOSED) {
+      channel.post(event);
+    }
+  }
+
+  /** Removes the first of its events, for one that was taken instead. */
+  synchronized Optional<CmEvent> firstUntaken() {
+    return channel.removeFirstOf(id);
+  }
+
+  /** Moves to another channel, with the events that were not taken. */
+  synchronized void migrate(EventChannel to) {
+    requireOpen();
+    to.add(id);
+    channel.remove(id);
+    List<CmEvent> moved = channel.removeOf(id);
+    channel = to;
+    moved.forEach(to::post);
+  }
+
+  @Override
+  public String toString() {
+    return id.toString();
+  }
+}
