@@ -15,7 +15,7 @@ import org.hghca.verbs.ReceiveRequest;
  * the card takes them, and completed ones that were not reported to the shared queue yet. Under the
  * shared queue's lock, unless another one is named.
  */
-final class ReceiveShare implements SharedReceiver, Due {
+final class ReceiveShare implements SharedReceiver {
   private static final VarHandle DUE;
 
   static {
