@@ -1,7 +1,7 @@
 package org.hghca.provider;
 
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import jdk.jfr.FlightRecorder;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -12,8 +12,14 @@ import org.slf4j.LoggerFactory;
 public final class Health {
   private static final Logger LOG = LoggerFactory.getLogger(Health.class);
 
+  private static final AtomicReferenceFieldUpdater<Health, String> CAUSE =
+      AtomicReferenceFieldUpdater.newUpdater(Health.class, String.class, "cause");
+
   private final String device;
-  private final AtomicReference<String> cause = new AtomicReference<>();
+
+  /** Null while the device works. */
+  private volatile String cause;
+
   private volatile Runnable onFailure = () -> {};
 
   public Health(String device) {
@@ -29,12 +35,12 @@ public final class Health {
   }
 
   public boolean isDead() {
-    return cause.getAcquire() != null;
+    return cause != null;
   }
 
   /** Declares the device dead: only a reset, by closing and reopening it, fixes that. */
   public void fail(String why) {
-    if (cause.compareAndSet(null, why)) {
+    if (CAUSE.compareAndSet(this, null, why)) {
       LOG.error("{} has failed: {}", device, why);
       if (FlightRecorder.isInitialized()) {
         record(why);
@@ -58,7 +64,7 @@ public final class Health {
    * @throws VerbsException EIO with the cause when the device is dead
    */
   public void check() {
-    String why = cause.getAcquire();
+    String why = cause;
     if (why != null) {
       throw new VerbsException(Errno.EIO, complaint(why));
     }
@@ -66,7 +72,7 @@ public final class Health {
 
   /** The message for a dead device; empty while it works. */
   public Optional<String> complaint() {
-    return Optional.ofNullable(cause.getAcquire()).map(this::complaint);
+    return Optional.ofNullable(cause).map(this::complaint);
   }
 
   private String complaint(String why) {

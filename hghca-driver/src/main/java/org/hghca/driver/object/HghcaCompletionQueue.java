@@ -248,13 +248,14 @@ final class HghcaCompletionQueue extends Resource
       }
       return 0;
     }
+    // Read before the lock, whose instruction delays all later loads.
     CompletionParser parser = this.parser;
+    int most = Math.min(max, out.capacity());
     int count;
     Due found;
     lock.lock();
     try {
       checkAlive();
-      int most = Math.min(max, out.capacity());
       count = parser.drain(out, most);
       if (flushing.any() && count < most) {
         count = flushing.complete(out, count, most, parser.failures());
