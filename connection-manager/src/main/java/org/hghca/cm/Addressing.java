@@ -101,7 +101,7 @@ final class Addressing {
       local = to;
       remote = from;
       path = Optional.of(back);
-      place = Optional.of(new CmDevices.Place(SharedDevice.of(device.context()), to.getAddress()));
+      place = Optional.of(new CmDevices.Place(device.retained(), to.getAddress()));
       options.carrier(kind);
     }
   }

@@ -1,91 +1,161 @@
 package org.hghca.cm;
 
+import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.ib.IbCarrier;
 import org.hghca.cm.tcp.TcpCarrier;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
 
 /**
  * The carriers of a device, of which there is one of each kind in the process, over the context of
  * the device's first user: they are opened with their first user and closed with the last of the
  * device.
+ *
+ * <p>Opening and closing hold the monitor of the device, so that a user who comes while the last
+ * one leaves waits until the device is closed, and opens it again. The users are counted under the
+ * monitor of the table, which nobody holds for long. Thread-safe.
  */
 final class DeviceCarriers {
-  private static final Map<String, DeviceCarriers> OPEN = new HashMap<>();
+  private static final Map<String, DeviceCarriers> TABLE = new HashMap<>();
 
-  private final Context context;
-  private final boolean owned;
-  private final Map<CarrierKind, Carrier> carriers = new EnumMap<>(CarrierKind.class);
+  private final String locator;
+
+  /** Under the monitor of the table; an entry without users is removed when it is closed. */
   private int users;
 
-  private DeviceCarriers(Context context, boolean owned) {
-    this.context = context;
-    this.owned = owned;
+  // Under the monitor of this object.
+
+  private final Map<CarrierKind, Carrier> carriers = new EnumMap<>(CarrierKind.class);
+  private Optional<Context> opened = Optional.empty();
+  private boolean owned;
+
+  private DeviceCarriers(String locator) {
+    this.locator = locator;
   }
 
   /**
-   * The carriers of a device; {@link #release} is due.
+   * The carriers of a device; {@link #release} is due. Waits while the device is opened or closed:
+   * not for handlers of a carrier's events, which have {@link #retain}.
    *
    * @param locator of the device
    * @param opener opens the device for its first user
    * @param owned whether the context is closed with the last user
    */
   static DeviceCarriers use(String locator, Supplier<Context> opener, boolean owned) {
-    synchronized (OPEN) {
-      DeviceCarriers shared = OPEN.get(locator);
-      if (shared == null) {
-        shared = new DeviceCarriers(opener.get(), owned);
-        OPEN.put(locator, shared);
-      }
+    DeviceCarriers shared;
+    synchronized (TABLE) {
+      shared = TABLE.computeIfAbsent(locator, DeviceCarriers::new);
       shared.users++;
+    }
+    try {
+      shared.open(opener, owned);
       return shared;
+    } catch (RuntimeException e) {
+      shared.release();
+      throw e;
     }
   }
 
-  /** Adds a user; {@link #release} is due. */
+  private synchronized void open(Supplier<Context> opener, boolean own) {
+    if (opened.isEmpty()) {
+      opened = Optional.of(opener.get());
+      owned = own;
+    }
+  }
+
+  /**
+   * Adds a user; {@link #release} is due. Waits for nothing.
+   *
+   * @throws VerbsException ENODEV when the last user has left
+   */
   void retain() {
-    synchronized (OPEN) {
+    synchronized (TABLE) {
+      if (users == 0) {
+        throw new VerbsException(Errno.ENODEV, locator + " is being closed");
+      }
       users++;
     }
   }
 
-  /** Removes a user. */
+  /** Removes a user. The last one closes the carriers, and the device if it is owned. */
   void release() {
-    synchronized (OPEN) {
+    synchronized (TABLE) {
       users--;
       if (users > 0) {
         return;
       }
-      OPEN.values().remove(this);
     }
     synchronized (this) {
-      carriers.values().forEach(Carrier::close);
-      carriers.clear();
+      if (isUsed()) {
+        return; // by one who came meanwhile
+      }
+      try {
+        closeAll();
+      } finally {
+        removeUnlessUsed();
+      }
     }
+  }
+
+  private boolean isUsed() {
+    synchronized (TABLE) {
+      return users > 0;
+    }
+  }
+
+  private void removeUnlessUsed() {
+    synchronized (TABLE) {
+      if (users == 0) {
+        TABLE.remove(locator, this);
+      }
+    }
+  }
+
+  /** Closes all, also where closing fails on the way, and throws the first failure. */
+  private void closeAll() {
+    ArrayDeque<Runnable> closing = new ArrayDeque<>();
+    carriers.values().forEach(carrier -> closing.add(carrier::close));
     if (owned) {
-      context.close();
+      opened.ifPresent(context -> closing.add(context::close));
+    }
+    carriers.clear();
+    opened = Optional.empty();
+    closeEach(closing);
+  }
+
+  private static void closeEach(ArrayDeque<Runnable> closing) {
+    if (!closing.isEmpty()) {
+      try {
+        closing.remove().run();
+      } finally {
+        closeEach(closing);
+      }
     }
   }
 
   /** How many devices have carriers or users. */
   static int count() {
-    synchronized (OPEN) {
-      return OPEN.size();
+    synchronized (TABLE) {
+      return TABLE.size();
     }
   }
 
-  Context context() {
-    return context;
+  /** That of the first user. */
+  synchronized Context context() {
+    return opened.orElseThrow();
   }
 
   /** What the device announces: the InfiniBand CM if it has the queue pair for it. */
   CarrierKind defaultKind() {
-    return context.queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR)
+    return context().queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR)
         ? CarrierKind.IB
         : CarrierKind.TCP;
   }
@@ -93,8 +163,8 @@ final class DeviceCarriers {
   /**
    * The carrier of a kind.
    *
-   * @throws org.hghca.verbs.VerbsException EOPNOTSUPP when the device cannot have it; EBUSY when
-   *     another program has its queue pair of the general services
+   * @throws VerbsException EOPNOTSUPP when the device cannot have it; EBUSY when another program
+   *     has its queue pair of the general services
    */
   synchronized Carrier carrier(CarrierKind kind) {
     return carriers.computeIfAbsent(kind, this::open);
@@ -102,8 +172,8 @@ final class DeviceCarriers {
 
   private Carrier open(CarrierKind kind) {
     return switch (kind) {
-      case TCP -> TcpCarrier.of(context);
-      case IB -> IbCarrier.of(context);
+      case TCP -> TcpCarrier.of(context());
+      case IB -> IbCarrier.of(context());
     };
   }
 }

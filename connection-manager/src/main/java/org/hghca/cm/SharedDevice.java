@@ -24,6 +24,12 @@ record SharedDevice(Context context, DeviceCarriers carriers) {
     return new SharedDevice(carriers.context(), carriers);
   }
 
+  /** This device, for one more user: {@link #release} is due. For handlers of events, too. */
+  SharedDevice retained() {
+    carriers.retain();
+    return this;
+  }
+
   void release() {
     carriers.release();
   }
