@@ -259,9 +259,10 @@ final class Addressing {
     place.ifPresent(where -> channel.use(where.device()));
   }
 
-  void close() {
-    binding.ifPresent(Ports.Binding::close);
-    place.ifPresent(where -> where.device().release());
+  /** Adds what its end requires. */
+  void release(Releases releases) {
+    binding.ifPresent(bound -> releases.add(bound::close));
+    place.ifPresent(where -> releases.add(where.device()::release));
     place = Optional.empty();
   }
 }

@@ -205,20 +205,23 @@ public final class CmId implements AutoCloseable {
    * @throws VerbsException EADDRINUSE, EADDRNOTAVAIL, EACCES as the carrier finds
    */
   public void listen(int backlog) {
+    Listening listening =
+        new Listening(this, backlog <= 0 ? MAX_BACKLOG : Math.min(backlog, MAX_BACKLOG));
+    try {
+      listen(listening);
+    } catch (RuntimeException e) {
+      listening.close(); // without the lock: a device may be released
+      throw e;
+    }
+  }
+
+  private void listen(Listening listening) {
     synchronized (life) {
       life.require("listen", CmState.IDLE, CmState.BOUND);
       if (life.state() == CmState.IDLE) {
         bind(new InetSocketAddress(0));
       }
-      Listening listening =
-          new Listening(this, backlog <= 0 ? MAX_BACKLOG : Math.min(backlog, MAX_BACKLOG));
-      try {
-        listenAt(
-            addressing.place().map(List::of).orElseGet(() -> everywhere(listening)), listening);
-      } catch (VerbsException e) {
-        listening.close();
-        throw e;
-      }
+      listenAt(addressing.place().map(List::of).orElseGet(() -> everywhere(listening)), listening);
       end = Optional.of(listening);
       life.to(CmState.LISTENING);
     }
@@ -557,42 +560,40 @@ public final class CmId implements AutoCloseable {
   /**
    * {@code rdma_destroy_ep}: ends the connection, drops events that were not taken, waits until
    * those that were are acknowledged, and closes the queue pair of {@link #createQueuePair}. A
-   * listener refuses the requests that were not taken. Idempotent.
+   * listener refuses the requests that were not taken. Idempotent; a second closer does not wait
+   * for the first.
    *
    * @throws VerbsException EBUSY when events are not acknowledged within 60 s; the identifier is
-   *     then still open
+   *     then still open. The failure of a release, after which the others were made all the same
    */
   @Override
   public void close() {
     deliveries.awaitNone();
-    Optional<End> ended;
-    List<CmEvent> untaken;
+    Releases releases = new Releases();
     synchronized (life) {
       if (life.state() == CmState.CLOSED) {
         return;
       }
       life.to(CmState.CLOSED);
-      ended = end;
       place.leave();
-      untaken = channel().removeOf(this);
+      release(releases);
     }
-    ended.ifPresent(End::close);
-    for (CmEvent event : untaken) {
-      if (event.type() == CmEventType.CONNECT_REQUEST) {
-        event.id().close();
-      }
-    }
-    releaseAll();
+    releases.run();
   }
 
-  private void releaseAll() {
-    synchronized (life) {
-      queuePair.close();
-      addressing.close();
+  private void release(Releases releases) {
+    EventChannel own = channel();
+    end.ifPresent(open -> releases.add(open::close));
+    for (CmEvent event : own.removeOf(this)) {
+      if (event.type() == CmEventType.CONNECT_REQUEST) {
+        releases.add(event.id()::close);
+      }
     }
-    channel().remove(this);
+    queuePair.release(releases);
+    addressing.release(releases);
+    releases.add(() -> own.remove(this));
     if (calls.isPresent()) {
-      channel().close();
+      releases.add(own::close);
     }
   }
 

@@ -262,8 +262,10 @@ public final class EventChannel implements AutoCloseable {
       throw new VerbsException(
           Errno.EBUSY, "the event channel has identifiers: close %s first".formatted(open));
     }
-    released.forEach(DeviceCarriers::release);
-    ended.forEach(waiter -> waiter.completeExceptionally(closedChannel()));
+    Releases releases = new Releases();
+    released.forEach(device -> releases.add(device::release));
+    ended.forEach(waiter -> releases.add(() -> waiter.completeExceptionally(closedChannel())));
+    releases.run();
   }
 
   @Override

@@ -13,12 +13,16 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The queue pair of an identifier, if it has one, its transitions and its multicast groups. Guarded
  * by the monitor of the {@link Lifecycle}.
  */
 final class IdQueuePair {
+  private static final Logger LOG = LoggerFactory.getLogger(IdQueuePair.class);
+
   private final PortSpace space;
   private final Set<Gid> groups = new HashSet<>();
   private Optional<QueuePair> queuePair = Optional.empty();
@@ -114,10 +118,21 @@ final class IdQueuePair {
         });
   }
 
-  /** To ERR, which flushes its requests; one for datagrams stays. */
+  /**
+   * To ERR, which flushes its requests; one for datagrams stays. A queue pair of a failed device
+   * cannot, and has no requests any more: what ends the connection goes on.
+   */
   void toError() {
     if (space == PortSpace.TCP) {
-      queuePair.ifPresent(pair -> pair.modify(QpAttributes.to(QpState.ERR)));
+      queuePair.ifPresent(IdQueuePair::toError);
+    }
+  }
+
+  private static void toError(QueuePair pair) {
+    try {
+      pair.modify(QpAttributes.to(QpState.ERR));
+    } catch (VerbsException e) {
+      LOG.warn("{} is not in ERR", pair, e);
     }
   }
 
@@ -136,9 +151,13 @@ final class IdQueuePair {
     return true;
   }
 
-  void close() {
-    queuePair.ifPresent(pair -> groups.forEach(pair::detachMulticast));
+  /** Adds what its end requires. */
+  void release(Releases releases) {
+    queuePair.ifPresent(
+        pair -> {
+          groups.forEach(group -> releases.add(() -> pair.detachMulticast(group)));
+          releases.add(pair::close);
+        });
     groups.clear();
-    queuePair.ifPresent(QueuePair::close);
   }
 }

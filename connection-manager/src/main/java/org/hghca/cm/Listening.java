@@ -63,9 +63,10 @@ final class Listening implements End {
     synchronized (this) {
       closed = true;
     }
-    registrations.forEach(Registration::close);
-    owned.forEach(where -> where.device().release());
-    owned.clear();
+    Releases releases = new Releases();
+    registrations.forEach(registration -> releases.add(registration::close));
+    owned.forEach(where -> releases.add(where.device()::release));
+    releases.run();
   }
 
   /** Takes the requests to one device. */

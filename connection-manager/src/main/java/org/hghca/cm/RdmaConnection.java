@@ -2,10 +2,10 @@ package org.hghca.cm;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -28,8 +28,8 @@ public final class RdmaConnection implements AutoCloseable {
   private final long deadline;
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-  /** What was made for it, last made first. */
-  private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+  /** What was made for it, last made first; its monitor admits one closer at a time. */
+  private final Deque<AutoCloseable> owned = new ConcurrentLinkedDeque<>();
 
   private QueuePair queuePair;
   private byte[] peerData = {};
@@ -256,29 +256,51 @@ public final class RdmaConnection implements AutoCloseable {
    */
   @Override
   public void close() {
-    synchronized (this) {
-      if (!ended) {
-        id.endConnection();
-        ended = true;
-        watch.cancel(false);
-      }
+    leaveForGood();
+    try {
+      release();
+    } finally {
+      closed.complete(null);
     }
-    id.close();
-    closed.complete(null);
-    while (!owned.isEmpty()) {
-      closeQuietly(owned.peek());
-      owned.pop();
-    }
-    channel.close(); // last: it may be the last user of the device
   }
 
-  private static void closeQuietly(AutoCloseable made) {
+  private synchronized void leaveForGood() {
+    if (!ended) {
+      ended = true;
+      watch.cancel(false);
+      id.endConnection();
+    }
+  }
+
+  /** Releases what is left, in reverse order; one closer at a time. */
+  private void release() {
+    synchronized (owned) {
+      Releases releases = new Releases();
+      releases.add(id::close);
+      for (AutoCloseable made = owned.poll(); made != null; made = owned.poll()) {
+        AutoCloseable next = made;
+        releases.add(() -> close(next));
+      }
+      releases.add(this::closeChannel);
+      releases.run();
+    }
+  }
+
+  private void close(AutoCloseable made) {
     try {
       made.close();
     } catch (RuntimeException e) {
+      owned.add(made); // for the next call
       throw e;
     } catch (Exception e) {
       throw new IllegalStateException("objects of the verbs throw no checked exceptions", e);
+    }
+  }
+
+  /** It may be the last user of the device: only when nothing of it is open. */
+  private void closeChannel() {
+    if (owned.isEmpty()) {
+      channel.close();
     }
   }
 

@@ -98,8 +98,10 @@ public final class RdmaServer implements AutoCloseable {
   @Override
   public synchronized void close() {
     if (!closed) {
-      id.close();
-      channel.close();
+      Releases releases = new Releases();
+      releases.add(id::close);
+      releases.add(channel::close);
+      releases.run();
       closed = true;
     }
   }
