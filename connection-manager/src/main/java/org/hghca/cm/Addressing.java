@@ -210,14 +210,18 @@ final class Addressing {
         DatagramParameters.UDP_QKEY);
   }
 
-  /** The place that the local address names; empty for the wildcard address. */
-  Optional<CmDevices.Place> place() {
-    return place;
-  }
-
-  /** All places of the wildcard address; the release of each device is due. */
-  List<CmDevices.Place> everywhere() {
-    return devices.everywhere(local.getAddress());
+  /**
+   * Listens at the place that the local address names, or for all addresses.
+   *
+   * @return the devices on which it listens
+   */
+  List<SharedDevice> listen(Listening listening) {
+    if (place.isEmpty()) {
+      return Everywhere.listen(devices, this, listening);
+    }
+    CmDevices.Place where = place.get();
+    listening.add(where.device(), listener -> listen(where, listener));
+    return List.of(where.device());
   }
 
   /** Listens at a place. */

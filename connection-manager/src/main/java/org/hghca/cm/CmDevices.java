@@ -28,6 +28,9 @@ public final class CmDevices {
   private static final Logger LOG = LoggerFactory.getLogger(CmDevices.class);
   private static final String ADDRESSES = "hghca.cm.addresses";
 
+  /** How to say which device has which address. */
+  static final String REMEDY = "name them by -D" + ADDRESSES + "=<address>=<name or locator>,...";
+
   /** A comma that ends an entry: an address and an equals sign follow it. */
   private static final String BETWEEN_ENTRIES = ",(?=[0-9a-fA-F.:]+=)";
 
@@ -37,7 +40,7 @@ public final class CmDevices {
   private static final int ANY_PORT = 9;
 
   /** A device; with the address that names it, or found by its GID table. */
-  private record Entry(String name, Optional<InetAddress> address, Supplier<SharedDevice> device) {}
+  record Entry(String name, Optional<InetAddress> address, Supplier<SharedDevice> device) {}
 
   /** A device with the address on which to listen. */
   record Place(SharedDevice device, InetAddress address) {}
@@ -91,7 +94,7 @@ public final class CmDevices {
     return ports;
   }
 
-  private List<Entry> entries() {
+  List<Entry> entries() {
     if (!system) {
       return given;
     }
@@ -180,7 +183,7 @@ public final class CmDevices {
     return Optional.empty();
   }
 
-  private static VerbsException none(List<Entry> entries, String what) {
+  static VerbsException none(List<Entry> entries, String what) {
     List<String> names =
         entries.stream()
             .map(
@@ -192,11 +195,11 @@ public final class CmDevices {
             .toList();
     return new VerbsException(
         Errno.ENODEV,
-        "no RDMA device %s; %s; name them by -D%s=<address>=<name or locator>,..."
+        "no RDMA device %s; %s; %s"
             .formatted(
                 what,
                 names.isEmpty() ? "there are none" : "there are " + String.join(", ", names),
-                ADDRESSES));
+                REMEDY));
   }
 
   /**
@@ -211,29 +214,6 @@ public final class CmDevices {
     return find(
         kernelSource(remote)
             .orElseThrow(() -> none(entries, "leads to " + remote.getHostAddress())));
-  }
-
-  /**
-   * Where to listen for all addresses: each device, on the address that names it if there is one;
-   * {@link SharedDevice#release} is due for each.
-   *
-   * @throws VerbsException ENODEV when there is no device
-   */
-  List<Place> everywhere(InetAddress wildcard) {
-    List<Entry> entries = entries();
-    List<Place> places = new ArrayList<>();
-    try {
-      for (Entry entry : entries) {
-        places.add(new Place(entry.device().get(), entry.address().orElse(wildcard)));
-      }
-    } catch (VerbsException e) {
-      places.forEach(place -> place.device().release());
-      throw e;
-    }
-    if (places.isEmpty()) {
-      throw none(entries, "can listen");
-    }
-    return places;
   }
 
   /** The address from which the kernel would send; nothing is sent. */

@@ -3,7 +3,6 @@ package org.hghca.cm;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.hghca.cm.carrier.ConnectRequest;
@@ -202,7 +201,8 @@ public final class CmId implements AutoCloseable {
    *
    * @param backlog requests that wait to be accepted; 0 or less, or more than {@link #MAX_BACKLOG},
    *     is {@link #MAX_BACKLOG}
-   * @throws VerbsException EADDRINUSE, EADDRNOTAVAIL, EACCES as the carrier finds
+   * @throws VerbsException EADDRINUSE, EADDRNOTAVAIL, EACCES as the carrier finds; with the
+   *     wildcard address ENODEV or EBUSY when no device can be used, with the reason of each
    */
   public void listen(int backlog) {
     Listening listening =
@@ -221,23 +221,10 @@ public final class CmId implements AutoCloseable {
       if (life.state() == CmState.IDLE) {
         bind(new InetSocketAddress(0));
       }
-      listenAt(addressing.place().map(List::of).orElseGet(() -> everywhere(listening)), listening);
+      addressing.listen(listening).forEach(device -> channel().use(device));
       end = Optional.of(listening);
       life.to(CmState.LISTENING);
     }
-  }
-
-  private List<CmDevices.Place> everywhere(Listening listening) {
-    List<CmDevices.Place> places = addressing.everywhere();
-    listening.owns(places);
-    return places;
-  }
-
-  private void listenAt(List<CmDevices.Place> places, Listening listening) {
-    for (CmDevices.Place where : places) {
-      listening.add(where.device(), listener -> addressing.listen(where, listener));
-    }
-    places.forEach(where -> channel().use(where.device()));
   }
 
   /** A new identifier for a request to this one, which waits in its backlog. */

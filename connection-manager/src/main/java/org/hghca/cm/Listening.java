@@ -29,9 +29,9 @@ final class Listening implements End {
     this.backlog = backlog;
   }
 
-  /** Takes over the release of the devices of places. */
-  void owns(List<CmDevices.Place> places) {
-    owned.addAll(places);
+  /** Takes over the release of the device of a place. */
+  void owns(CmDevices.Place place) {
+    owned.add(place);
   }
 
   /** Listens at one place more. */
