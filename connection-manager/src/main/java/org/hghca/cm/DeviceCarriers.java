@@ -1,6 +1,5 @@
 package org.hghca.cm;
 
-import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
@@ -119,26 +118,15 @@ final class DeviceCarriers {
     }
   }
 
-  /** Closes all, also where closing fails on the way, and throws the first failure. */
   private void closeAll() {
-    ArrayDeque<Runnable> closing = new ArrayDeque<>();
-    carriers.values().forEach(carrier -> closing.add(carrier::close));
+    Releases releases = new Releases();
+    carriers.values().forEach(carrier -> releases.add(carrier::close));
     if (owned) {
-      opened.ifPresent(context -> closing.add(context::close));
+      opened.ifPresent(context -> releases.add(context::close));
     }
     carriers.clear();
     opened = Optional.empty();
-    closeEach(closing);
-  }
-
-  private static void closeEach(ArrayDeque<Runnable> closing) {
-    if (!closing.isEmpty()) {
-      try {
-        closing.remove().run();
-      } finally {
-        closeEach(closing);
-      }
-    }
+    releases.run();
   }
 
   /** How many devices have carriers or users. */
