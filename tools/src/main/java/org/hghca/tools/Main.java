@@ -12,6 +12,7 @@ import java.util.Optional;
 import org.hghca.tools.demo.CheckFailedException;
 import org.hghca.tools.demo.NotOpenedException;
 import org.hghca.tools.peer.PeerException;
+import org.hghca.tools.perf.PerfException;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Machine;
@@ -151,6 +152,7 @@ public final class Main implements Runnable {
 
   private static CommandLine commandLine(Main main) {
     CommandLine commandLine = new CommandLine(main);
+    commandLine.addSubcommand(PerfCommand.commandLine());
     listExitCodes(commandLine);
     return commandLine;
   }
@@ -221,6 +223,7 @@ public final class Main implements Runnable {
             || exception instanceof VfioException
             || exception instanceof NotOpenedException
             || exception instanceof CheckFailedException
+            || exception instanceof PerfException
             || exception instanceof PeerException;
     err.println("hghca: " + (expected ? exception.getMessage() : "internal error: " + exception));
     for (Throwable suppressed : exception.getSuppressed()) {

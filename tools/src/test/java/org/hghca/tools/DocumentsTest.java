@@ -75,6 +75,15 @@ class DocumentsTest {
               "hghca-mckey.1",
               "hghca-rdma-client.1",
               "hghca-rdma-server.1",
+              "hghca-perf.1",
+              "hghca-perf-ib_send_bw.1",
+              "hghca-perf-ib_send_lat.1",
+              "hghca-perf-ib_write_bw.1",
+              "hghca-perf-ib_write_lat.1",
+              "hghca-perf-ib_read_bw.1",
+              "hghca-perf-ib_read_lat.1",
+              "hghca-perf-ib_atomic_bw.1",
+              "hghca-perf-ib_atomic_lat.1",
               "hghca-help.1");
     }
   }

@@ -1,0 +1,196 @@
+package org.hghca.tools;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.hghca.tools.perf.Parameters;
+import org.hghca.tools.perf.PerfTest;
+import org.hghca.tools.perf.Verb;
+import org.hghca.verbs.QpType;
+import picocli.CommandLine.Option;
+
+/** How much a program of perftest transfers. */
+final class PerfAmountOptions {
+  private static final int LATENCY_BYTES = 2;
+  private static final int BANDWIDTH_BYTES = 65_536;
+  private static final int ATOMIC_BYTES = 8;
+  private static final int MOST_BYTES = 1 << 30;
+  private static final int LEAST_ITERATIONS = 5;
+  private static final int MOST_ITERATIONS = 100_000_000;
+  private static final int ITERATIONS = 1000;
+  private static final int WRITE_ITERATIONS = 5000;
+  private static final int SECONDS = 5;
+  private static final int MARGIN = 2;
+  private static final int MOST_SECONDS = 1_000_000;
+  private static final double MEBIBYTE = 1 << 20;
+  private static final double GIGABIT_BYTES = 125_000_000;
+
+  @Option(
+      names = {"-s", "--size"},
+      paramLabel = "<bytes>",
+      converter = CNumber.class,
+      description = "Bytes of a message (default: 65536 for throughput, 2 for latency, 8 atomic).")
+  private Integer size;
+
+  @Option(
+      names = {"-a", "--all"},
+      description = "Sizes 2, 4, 8 to 8388608, one after another; those of UD end at the MTU.")
+  private boolean all;
+
+  @Option(
+      names = {"-n", "--iters"},
+      paramLabel = "<iters>",
+      converter = CNumber.class,
+      description =
+          "Messages of a queue pair, 5 or more (default: 5000 of ib_write_bw, else 1000).")
+  private Integer iterations;
+
+  @Option(
+      names = {"-D", "--duration"},
+      paramLabel = "<seconds>",
+      converter = CNumber.class,
+      description = "Measure by time: this long, with both margins.")
+  private Integer seconds;
+
+  @Option(
+      names = {"-f", "--margin"},
+      paramLabel = "<seconds>",
+      converter = CNumber.class,
+      description = "What does not count at either end of -D (default: 2).")
+  private Integer margin;
+
+  @Option(
+      names = "--run_infinitely",
+      description = "Print a row every 5 seconds, or -D, until Ctrl-C; of throughput tests.")
+  private boolean endless;
+
+  @Option(
+      names = "--rate_limit",
+      paramLabel = "<rate>",
+      description = "The most that is sent, in --rate_units.")
+  private Double rate;
+
+  @Option(
+      names = "--rate_units",
+      paramLabel = "<units>",
+      description = "M for MiB/s, g for Gb/s, p for messages a second (default: ${DEFAULT-VALUE}).")
+  private char rateUnits = 'M';
+
+  @Option(
+      names = "--burst_size",
+      paramLabel = "<messages>",
+      converter = CNumber.class,
+      description = "Messages that go at once under --rate_limit (default: the tx depth).")
+  private Integer burst;
+
+  @Option(
+      names = "--rate_limit_type",
+      paramLabel = "<type>",
+      description = "SW; HW and PP are not supported: the device has no pacing.")
+  private String rateLimitType = "SW";
+
+  /** Bytes of a message. */
+  long size(PerfTest test) {
+    if (test.verb() == Verb.ATOMIC) {
+      return ATOMIC_BYTES;
+    }
+    if (all) {
+      return Parameters.LARGEST_BYTES;
+    }
+    if (size != null) {
+      return size;
+    }
+    return test.isBandwidth() ? BANDWIDTH_BYTES : LATENCY_BYTES;
+  }
+
+  boolean isAll() {
+    return all;
+  }
+
+  /** Whether time ends it, or nobody. */
+  boolean isTimed() {
+    return seconds != null || endless;
+  }
+
+  /** Messages of a queue pair. */
+  long iterations(PerfTest test) {
+    if (iterations != null) {
+      return iterations;
+    }
+    return test == PerfTest.IB_WRITE_BW ? WRITE_ITERATIONS : ITERATIONS;
+  }
+
+  Parameters.Amount amount(PerfCheck check, PerfTest test, QpType type, Parameters.Queues queues) {
+    check.that(
+        test.verb() != Verb.ATOMIC || size == null || size == ATOMIC_BYTES,
+        "Message size cannot be changed for Atomic tests");
+    check.range("-s", size(test), 1, MOST_BYTES);
+    check.range("-n", iterations(test), LEAST_ITERATIONS, MOST_ITERATIONS);
+    check.that(iterations == null || !isTimed(), "-n and -D exclude each other");
+    check.that(
+        isTimed() || iterations(test) % queues.postList() == 0,
+        "Number of iterations must be a multiple of post list size");
+    boolean adaptable = type == QpType.UD && size == null && test.isBandwidth();
+    return new Parameters.Amount(
+        size(test),
+        adaptable,
+        all && test.verb() != Verb.ATOMIC,
+        iterations(test),
+        span(check, test, queues),
+        rate(check, test, queues));
+  }
+
+  private Optional<Parameters.Span> span(PerfCheck check, PerfTest test, Parameters.Queues queues) {
+    check.that(margin == null || seconds != null, "-f needs -D");
+    if (!isTimed()) {
+      return Optional.empty();
+    }
+    check.that(!all, "Duration mode currently doesn't support running on all sizes.");
+    check.that(!queues.events(), "Duration mode doesn't work with events.");
+    long whole = seconds == null ? SECONDS : seconds;
+    check.range("-D", whole, 1, MOST_SECONDS);
+    if (endless) {
+      check.that(test.isBandwidth(), "run_infinitely exists only in BW tests");
+      check.that(margin == null, "run_infinitely has no margins");
+      check.that(
+          !queues.bidirectional() || test.verb() != Verb.SEND,
+          "run_infinitely mode is not supported in SEND Bidirectional BW test");
+      return Optional.of(new Parameters.Span(Duration.ofSeconds(whole), Duration.ZERO, true));
+    }
+    long edge = margin == null ? MARGIN : margin;
+    check.range("-f", edge, 0, MOST_SECONDS);
+    check.that(
+        whole > 2 * edge,
+        "please check that DURATION > 2*MARGIN: -D %d -f %d".formatted(whole, edge));
+    return Optional.of(
+        new Parameters.Span(Duration.ofSeconds(whole), Duration.ofSeconds(edge), false));
+  }
+
+  private Optional<Parameters.RateLimit> rate(
+      PerfCheck check, PerfTest test, Parameters.Queues queues) {
+    check.that(
+        rateLimitType.equals("SW"),
+        "--rate_limit_type %s is not supported: the device has no pacing; SW is"
+            .formatted(rateLimitType));
+    check.that(burst == null || rate != null, "Can't enable burst mode when rate limiter is off");
+    if (rate == null) {
+      return Optional.empty();
+    }
+    check.that(
+        test.isBandwidth()
+            && test.verb() != Verb.ATOMIC
+            && !(test.verb() == Verb.SEND && queues.bidirectional()),
+        "SW Rate limiter can't be executed on non-BW, ATOMIC or bidirectional SEND tests");
+    check.that(!all, "--rate_limit needs one size, not -a");
+    check.that(rate > 0, "--rate_limit must be more than 0");
+    double perSecond =
+        switch (rateUnits) {
+          case 'M' -> rate * MEBIBYTE / size(test);
+          case 'g' -> rate * GIGABIT_BYTES / size(test);
+          default -> rate;
+        };
+    check.that("Mgp".indexOf(rateUnits) >= 0, "--rate_units must be M, g or p");
+    int together = burst == null ? queues.sendDepth() : burst;
+    check.range("--burst_size", together, 1, MOST_ITERATIONS);
+    return Optional.of(new Parameters.RateLimit(perSecond, together));
+  }
+}

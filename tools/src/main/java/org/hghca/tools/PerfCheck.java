@@ -1,0 +1,31 @@
+package org.hghca.tools;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+
+/** Refuses values of options. */
+final class PerfCheck {
+  private final CommandSpec spec;
+
+  PerfCheck(CommandSpec spec) {
+    this.spec = spec;
+  }
+
+  /**
+   * Requires a condition.
+   *
+   * @throws ParameterException when it does not hold
+   */
+  void that(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new ParameterException(spec.commandLine(), otherwise);
+    }
+  }
+
+  /** Requires a value from least to most. */
+  void range(String option, long value, long least, long most) {
+    that(
+        value >= least && value <= most,
+        "%s must be from %d to %d, not %d".formatted(option, least, most, value));
+  }
+}

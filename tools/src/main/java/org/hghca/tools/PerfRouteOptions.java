@@ -1,0 +1,92 @@
+package org.hghca.tools;
+
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.hghca.tools.perf.Parameters;
+import org.hghca.verbs.Mtu;
+import picocli.CommandLine.Option;
+
+/** How packets of a program of perftest travel. */
+final class PerfRouteOptions {
+  private static final int MOST_GIDS = 64;
+
+  @Option(
+      names = {"-i", "--ib-port"},
+      paramLabel = "<port>",
+      converter = CNumber.class,
+      description = "Port of the device (default: ${DEFAULT-VALUE}).")
+  private int port = 1;
+
+  @Option(
+      names = {"-x", "--gid-index"},
+      paramLabel = "<index>",
+      converter = CNumber.class,
+      description = "Index of the GID (default: that of an IPv4 address, if there is one).")
+  private Integer gidIndex;
+
+  @Option(
+      names = {"-m", "--mtu"},
+      paramLabel = "<bytes>",
+      converter = CNumber.class,
+      description = "MTU: 256, 512, 1024, 2048 or 4096 (default: that of the port).")
+  private Integer mtu;
+
+  @Option(
+      names = {"-u", "--qp-timeout"},
+      paramLabel = "<exponent>",
+      converter = CNumber.class,
+      description = "Time-out of RC, 4 us * 2^exponent (default: ${DEFAULT-VALUE}).")
+  private int timeout = 14;
+
+  @Option(
+      names = {"-S", "--sl"},
+      paramLabel = "<level>",
+      converter = CNumber.class,
+      description = "Service level, 0 to 15 (default: ${DEFAULT-VALUE}).")
+  private int serviceLevel;
+
+  @Option(
+      names = {"-L", "--hop_limit"},
+      paramLabel = "<hops>",
+      converter = CNumber.class,
+      description = "Hop limit, 0 to 255 (default: ${DEFAULT-VALUE}).")
+  private int hopLimit = 64;
+
+  @Option(
+      names = "--tclass",
+      paramLabel = "<class>",
+      converter = CNumber.class,
+      description = "Traffic class, 0 to 255 (default: ${DEFAULT-VALUE}).")
+  private int trafficClass;
+
+  Parameters.Route route(PerfCheck check) {
+    check.range("-i", port, 1, 255);
+    check.range("-u", timeout, 0, 31);
+    check.range("-S", serviceLevel, 0, 15);
+    check.range("-L", hopLimit, 0, 255);
+    check.range("--tclass", trafficClass, 0, 255);
+    if (gidIndex != null) {
+      check.range("-x", gidIndex, 0, MOST_GIDS);
+    }
+    return new Parameters.Route(
+        port,
+        gidIndex == null ? OptionalInt.empty() : OptionalInt.of(gidIndex),
+        mtu(check),
+        timeout,
+        serviceLevel,
+        hopLimit,
+        trafficClass);
+  }
+
+  private Optional<Mtu> mtu(PerfCheck check) {
+    if (mtu == null) {
+      return Optional.empty();
+    }
+    Optional<Mtu> known = Arrays.stream(Mtu.values()).filter(m -> m.bytes() == mtu).findFirst();
+    check.that(
+        known.isPresent(),
+        "Invalid MTU: %d. Please choose mtu from {256,512,1024,2048,4096}".formatted(mtu));
+    return known;
+  }
+}

@@ -1,0 +1,135 @@
+package org.hghca.tools;
+
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.hghca.tools.demo.NotOpenedException;
+import org.hghca.tools.perf.Device;
+import org.hghca.tools.perf.Parameters;
+import org.hghca.tools.perf.PerfSession;
+import org.hghca.tools.perf.PerfTest;
+import org.hghca.tools.perf.Verb;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.VerbsException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code hghca perf ib_...}: one program of perftest. */
+@Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+final class PerfTestCommand implements Callable<Integer> {
+  private static final int LAST_PORT = 65_535;
+
+  @Spec private CommandSpec spec;
+  @Mixin private DeviceOption device;
+  @Mixin private PerfAmountOptions amount;
+  @Mixin private PerfQueueOptions queues;
+  @Mixin private PerfRouteOptions route;
+  @Mixin private PerfReportOptions report;
+
+  @CommandLine.Parameters(
+      arity = "0..1",
+      paramLabel = "<host>",
+      description = "The server; without it, this is the server.")
+  private String server;
+
+  @Option(
+      names = {"-p", "--port"},
+      paramLabel = "<port>",
+      converter = CNumber.class,
+      description = "TCP port of the server (default: ${DEFAULT-VALUE}).")
+  private int port = 18_515;
+
+  @Option(
+      names = {"-c", "--connection"},
+      paramLabel = "<type>",
+      description =
+          "RC, UC (SEND and RDMA WRITE) or UD (SEND); XRC, DC and SRD are not supported"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String connection = "RC";
+
+  private final PerfTest test;
+
+  private PerfTestCommand(PerfTest test) {
+    this.test = test;
+  }
+
+  /** The command of a program. */
+  static CommandLine commandLine(PerfTest test) {
+    CommandLine command = new CommandLine(new PerfTestCommand(test));
+    CommandSpec spec = command.getCommandSpec().name(test.program());
+    spec.usageMessage()
+        .description(
+            "%s of %s, as %s of perftest measures it."
+                .formatted(
+                    test.isBandwidth() ? "Throughput" : "Latency",
+                    switch (test.verb()) {
+                      case SEND -> "SENDs";
+                      case WRITE -> "RDMA WRITEs";
+                      case READ -> "RDMA READs";
+                      case ATOMIC -> "atomics";
+                    },
+                    test.program()));
+    PerfRefusals.addTo(spec);
+    return command;
+  }
+
+  @Override
+  public Integer call() {
+    UnsupportedOptions.refuse(spec);
+    PerfCheck check = new PerfCheck(spec);
+    check.range("-p", port, 1, LAST_PORT);
+    QpType type = type();
+    Parameters.Queues filled = queues.queues(check, test, type, amount);
+    Parameters parameters =
+        new Parameters(
+            test,
+            type,
+            amount.amount(check, test, type, filled),
+            filled,
+            route.route(check),
+            report.report(check, test, amount));
+    return run(parameters);
+  }
+
+  private QpType type() {
+    PerfCheck check = new PerfCheck(spec);
+    String name = connection.toUpperCase(Locale.ROOT);
+    check.that(
+        name.equals("RC") || name.equals("UC") || name.equals("UD"),
+        "-c %s is not supported: the device has RC, UC and UD".formatted(connection));
+    QpType type = QpType.valueOf(name);
+    check.that(
+        type != QpType.UD || test.verb() == Verb.SEND, "UD connection only possible in SEND verb");
+    check.that(
+        type != QpType.UC || !(test.verb() == Verb.READ || test.verb() == Verb.ATOMIC),
+        "UC connection not possible in READ/ATOMIC verbs");
+    return type;
+  }
+
+  private Integer run(Parameters parameters) {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    Thread running = Thread.currentThread();
+    try (Device opened = open(parameters.route(), err);
+        Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED)) {
+      boolean whole =
+          new PerfSession(parameters, opened, out, err).run(Optional.ofNullable(server), port);
+      return (whole ? ExitCode.OK : ExitCode.INTERRUPTED).code();
+    } catch (InterruptedException e) {
+      return ExitCode.INTERRUPTED.code();
+    }
+  }
+
+  private Device open(Parameters.Route on, PrintWriter err) {
+    try {
+      return Device.open(device.name(err), on);
+    } catch (VerbsException e) {
+      throw new NotOpenedException(e);
+    }
+  }
+}

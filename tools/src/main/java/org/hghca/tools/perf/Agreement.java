@@ -1,0 +1,80 @@
+package org.hghca.tools.perf;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The parameters that both sides must have in common, which two of this program exchange after
+ * their versions: a fixed number of bytes with lines {@code name=value}.
+ *
+ * @param values by the name for people
+ */
+record Agreement(Map<String, String> values) {
+  /** Bytes of a message. */
+  static final int LENGTH = 512;
+
+  static Agreement of(Parameters parameters) {
+    Parameters.Amount amount = parameters.amount();
+    Map<String, String> values = new LinkedHashMap<>();
+    values.put("program", parameters.test().program());
+    values.put("connection type (-c)", parameters.type().name());
+    values.put(
+        "message size (-s, -a)",
+        amount.all() ? "all" : amount.adaptable() ? "default" : Long.toString(amount.size()));
+    values.put(
+        "extent (-n, -D, --run_infinitely)",
+        amount
+            .span()
+            .map(span -> span.endless() ? "endless" : "%d s".formatted(span.whole().toSeconds()))
+            .orElse("%d iterations".formatted(amount.iterations())));
+    values.put("queue pairs (-q)", Integer.toString(parameters.queues().pairs()));
+    values.put("bidirectional (-b)", parameters.isBidirectional() ? "yes" : "no");
+    return new Agreement(values);
+  }
+
+  byte[] toMessage() {
+    StringBuilder text = new StringBuilder();
+    values.forEach((name, value) -> text.append(name).append('=').append(value).append('\n'));
+    return Arrays.copyOf(text.toString().getBytes(US_ASCII), LENGTH);
+  }
+
+  /** Reads a message; what is no line of a parameter counts as missing. */
+  static Agreement parse(byte[] message) {
+    int end = 0;
+    while (end < message.length && message[end] != 0) {
+      end++;
+    }
+    Map<String, String> values = new LinkedHashMap<>();
+    for (String line : new String(message, 0, end, US_ASCII).split("\n")) {
+      int equals = line.indexOf('=');
+      if (equals > 0) {
+        values.put(line.substring(0, equals), line.substring(equals + 1));
+      }
+    }
+    return new Agreement(values);
+  }
+
+  /**
+   * Compares them.
+   *
+   * @throws PerfException when they differ, with all differences
+   */
+  void check(Agreement peer) {
+    List<String> differences = new ArrayList<>();
+    values.forEach(
+        (name, own) -> {
+          String other = peer.values.getOrDefault(name, "unknown");
+          if (!other.equals(own)) {
+            differences.add("%s: here %s, there %s".formatted(name, own, other));
+          }
+        });
+    if (!differences.isEmpty()) {
+      throw new PerfException("the two sides differ: " + String.join("; ", differences));
+    }
+  }
+}

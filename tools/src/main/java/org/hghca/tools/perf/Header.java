@@ -1,0 +1,114 @@
+package org.hghca.tools.perf;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.Mtu;
+
+/** What perftest prints before the results. */
+final class Header {
+  private Header() {}
+
+  /** The lines about the test. */
+  static List<String> of(Parameters parameters, Resources resources, boolean client, Mtu mtu) {
+    Parameters.Queues queues = parameters.queues();
+    Verb verb = parameters.test().verb();
+    Device device = resources.device();
+    List<String> lines = new ArrayList<>();
+    lines.add(Columns.LINE);
+    lines.add("                    " + title(parameters));
+    if (queues.events()) {
+      lines.add(" Test with events. Using %s_comp0".formatted(device.name()));
+    }
+    lines.add(" Dual-port       : OFF\t\tDevice         : " + device.name());
+    lines.add(" Number of qps   : %d\t\tTransport type : IB".formatted(queues.pairs()));
+    lines.add(" Connection type : %s\t\tUsing SRQ      : OFF".formatted(parameters.type()));
+    lines.add(" PCIe relax order: OFF\t\tLock-free      : ON");
+    lines.add(" ibv_wr* API     : OFF\t\tUsing Enhanced Reorder      : OFF");
+    if (client || queues.bidirectional()) {
+      lines.add(" TX depth        : " + queues.sendDepth());
+    }
+    if (queues.postList() > 1) {
+      lines.add(" Post List       : " + queues.postList());
+    }
+    if (verb == Verb.SEND && (!client || queues.bidirectional())) {
+      lines.add(" RX depth        : " + queues.receiveDepth());
+    }
+    if (parameters.test().isBandwidth()) {
+      lines.add(" CQ Moderation   : " + queues.moderation());
+    }
+    lines.add(" Mtu             : %d[B]".formatted(mtu.bytes()));
+    lines.add(" Link type       : Ethernet");
+    lines.add(" GID index       : " + device.gidIndex());
+    lines.add(
+        verb.isRequest()
+            ? " Outstand reads  : " + resources.outstandingReads()
+            : " Max inline data : %d[B]".formatted(resources.inline()));
+    lines.add(" rdma_cm QPs\t : OFF");
+    lines.add(" Data ex. method : Ethernet");
+    lines.add(Columns.LINE);
+    return lines;
+  }
+
+  private static String title(Parameters parameters) {
+    Verb verb = parameters.test().verb();
+    StringBuilder title = new StringBuilder(verb.title()).append(' ');
+    if (verb == Verb.ATOMIC) {
+      title.append(parameters.queues().atomic()).append(' ');
+    }
+    if (!parameters.test().isBandwidth()) {
+      return title.append("Latency Test").toString();
+    }
+    if (parameters.queues().bidirectional()) {
+      title.append("Bidirectional ");
+    }
+    if (parameters.queues().postList() > 1) {
+      title.append("Post List ");
+    }
+    return title.append("BW Test").toString();
+  }
+
+  /**
+   * The lines about a queue pair.
+   *
+   * @param side local or remote
+   */
+  static List<String> of(String side, PeerAddress address, Verb verb) {
+    StringBuilder line =
+        new StringBuilder(
+            " %s address: LID %s QPN %s PSN %s"
+                .formatted(
+                    side,
+                    hex(address.lid(), 4),
+                    hex(address.qpNumber(), 6),
+                    hex(address.psn(), 6)));
+    if (verb == Verb.READ) {
+      line.append(" OUT ").append(hex(address.outstandingReads(), 4));
+    }
+    if (verb == Verb.READ || verb == Verb.WRITE) {
+      line.append(" RKey ").append(hex(address.rkey() & 0xffff_ffffL, 8));
+      line.append(" VAddr ").append(hex(address.address(), 16));
+    }
+    List<String> lines = new ArrayList<>();
+    lines.add(line.toString());
+    Optional<Gid> gid = address.gid();
+    gid.ifPresent(g -> lines.add(" GID: " + decimal(g)));
+    return lines;
+  }
+
+  /** As {@code %#0wx} of C: with {@code 0x}, which zero lacks. */
+  private static String hex(long value, int width) {
+    String digits = Long.toHexString(value);
+    String prefix = value == 0 ? "" : "0x";
+    return prefix + "0".repeat(Math.max(0, width - prefix.length() - digits.length())) + digits;
+  }
+
+  private static String decimal(Gid gid) {
+    List<String> bytes = new ArrayList<>();
+    for (byte b : PeerAddress.bytes(gid)) {
+      bytes.add("%02d".formatted(b & 0xff));
+    }
+    return String.join(":", bytes);
+  }
+}

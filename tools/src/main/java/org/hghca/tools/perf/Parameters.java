@@ -1,0 +1,169 @@
+package org.hghca.tools.perf;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpType;
+
+/**
+ * What is measured, and how.
+ *
+ * @param test the program
+ * @param type RC, UC or UD
+ * @param amount how much is transferred
+ * @param queues the queue pairs and how they are filled
+ * @param route how packets travel
+ * @param report what is printed
+ */
+public record Parameters(
+    PerfTest test, QpType type, Amount amount, Queues queues, Route route, Report report) {
+  /** The largest message, which is that of all sizes. */
+  public static final long LARGEST_BYTES = 1L << 23;
+
+  /**
+   * How much is transferred.
+   *
+   * @param size bytes of a message; of the largest one if all sizes are measured
+   * @param adaptable whether datagrams become as small as the MTU
+   * @param all whether sizes 2, 4, 8 to {@link #LARGEST_BYTES} are measured, each in turn
+   * @param iterations messages of a queue pair; ignored with a span
+   * @param span how long, instead of how many
+   * @param rate messages a second at most
+   */
+  public record Amount(
+      long size,
+      boolean adaptable,
+      boolean all,
+      long iterations,
+      Optional<Span> span,
+      Optional<RateLimit> rate) {}
+
+  /**
+   * A measurement by time: what happens from the end of the first margin to the beginning of the
+   * second one counts.
+   *
+   * @param whole of both margins and what is between them
+   * @param margin at the beginning and at the end
+   * @param endless whether another one follows, until the program is interrupted
+   */
+  public record Span(Duration whole, Duration margin, boolean endless) {}
+
+  /**
+   * A limit that the client keeps.
+   *
+   * @param messagesPerSecond more than 0
+   * @param burst messages that are sent at once
+   */
+  public record RateLimit(double messagesPerSecond, int burst) {}
+
+  /** The atomic operation. */
+  public enum AtomicKind {
+    CMP_AND_SWAP,
+    FETCH_AND_ADD
+  }
+
+  /**
+   * The queue pairs.
+   *
+   * @param pairs how many
+   * @param sendDepth outstanding requests of a send queue
+   * @param receiveDepth posted receives of a receive queue
+   * @param postList requests that are posted at once
+   * @param moderation requests for each completion
+   * @param inline bytes that a request may carry in itself
+   * @param outstandingReads READs and atomics; 0 is as many as the device can
+   * @param bidirectional whether both sides send
+   * @param events whether to sleep until the next completion
+   * @param atomic which operation, of the atomic tests
+   */
+  public record Queues(
+      int pairs,
+      int sendDepth,
+      int receiveDepth,
+      int postList,
+      int moderation,
+      int inline,
+      int outstandingReads,
+      boolean bidirectional,
+      boolean events,
+      AtomicKind atomic) {}
+
+  /**
+   * How packets travel.
+   *
+   * @param port of the device, from 1
+   * @param gidIndex the best GID when it is empty
+   * @param mtu that of the port when it is empty
+   * @param timeout exponent of the time-out of RC, 0 to 31
+   * @param serviceLevel 0 to 15
+   * @param hopLimit 0 to 255
+   * @param trafficClass 0 to 255
+   */
+  public record Route(
+      int port,
+      OptionalInt gidIndex,
+      Optional<Mtu> mtu,
+      int timeout,
+      int serviceLevel,
+      int hopLimit,
+      int trafficClass) {}
+
+  /**
+   * What is printed.
+   *
+   * @param gigabits Gb/s instead of MiB/s
+   * @param peak whether the best throughput of a part is searched
+   * @param unsorted whether all latencies are printed as they came
+   * @param sorted whether all latencies are printed by length
+   * @param only one number instead of header and rows
+   */
+  public record Report(
+      boolean gigabits, boolean peak, boolean unsorted, boolean sorted, Optional<Only> only) {}
+
+  /** The one number that is printed. */
+  public enum Only {
+    BANDWIDTH,
+    MESSAGE_RATE,
+    LATENCY
+  }
+
+  /** Bytes of the largest message. */
+  long largest() {
+    return amount.size;
+  }
+
+  /** Whether both sides send. */
+  boolean isBidirectional() {
+    return queues.bidirectional;
+  }
+
+  /** Whether this side sends: the client does, and in most tests only it. */
+  boolean sends(boolean client) {
+    return client || isBidirectional() || !test.isBandwidth();
+  }
+
+  /** Whether SENDs arrive at this side. */
+  boolean receives(boolean client) {
+    return test.verb() == Verb.SEND && (!client || isBidirectional() || !test.isBandwidth());
+  }
+
+  /**
+   * The same for a path whose packets have at most some bytes, which is the most that a datagram
+   * has.
+   *
+   * @throws PerfException when datagrams were asked for that are larger
+   */
+  Parameters within(int mtu) {
+    if (type != QpType.UD || largest() <= mtu) {
+      return this;
+    }
+    if (!amount.all && !amount.adaptable) {
+      throw new PerfException(
+          "Max message size in UD cannot be greater than MTU: -s %d, and the MTU is %d"
+              .formatted(amount.size, mtu));
+    }
+    Amount fitting = new Amount(mtu, true, amount.all, amount.iterations, amount.span, amount.rate);
+    return new Parameters(test, type, fitting, queues, route, report);
+  }
+}

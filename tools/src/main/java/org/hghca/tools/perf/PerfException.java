@@ -1,0 +1,14 @@
+package org.hghca.tools.perf;
+
+/** A measurement that cannot begin or has failed; the message says why. */
+public final class PerfException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  PerfException(String message) {
+    super(message);
+  }
+
+  PerfException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,267 @@
+package org.hghca.tools.perf;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.DeviceQuirk;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairConfig;
+
+/** The queue pairs of a side, their memory and their completion queues. */
+final class Resources implements AutoCloseable {
+  /** The Q_Key of all datagrams. */
+  static final int QKEY = 0x1111_1111;
+
+  private final Parameters parameters;
+  private final Device device;
+  private final Mtu mtu;
+  private final Buffers buffers;
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final Optional<CompletionChannel> channel;
+  private final CompletionQueue sends;
+  private final CompletionQueue receives;
+  private final ProtectionDomain pd;
+  private final MemoryRegion memory;
+  private final List<QueuePair> pairs = new ArrayList<>();
+  private final List<PeerAddress> addresses = new ArrayList<>();
+  private final List<AddressHandle> handles = new ArrayList<>();
+  private List<PeerAddress> peers = List.of();
+
+  /** Makes them; the queue pairs are in INIT. */
+  Resources(Parameters parameters, Device device, Mtu mtu, Conversation.Layout layout) {
+    this.parameters = parameters;
+    this.device = device;
+    this.mtu = mtu;
+    Parameters.Queues queues = parameters.queues();
+    int header = parameters.type() == QpType.UD ? Buffers.DATAGRAM_HEADER : 0;
+    buffers = new Buffers(queues.pairs(), parameters.largest(), layout, header);
+    try {
+      channel =
+          queues.events()
+              ? Optional.of(open(device.context().createCompletionChannel()))
+              : Optional.empty();
+      sends = completionQueue(queues.pairs() * queues.sendDepth());
+      receives = completionQueue(queues.pairs() * queues.receiveDepth());
+      pd = open(device.context().allocateProtectionDomain());
+      memory = open(pd.allocate(buffers.bytes(), access()));
+      for (int i = 0; i < queues.pairs(); i++) {
+        QueuePair pair = open(pd.createQueuePair(config()));
+        pair.modify(options().toInit(parameters.type()));
+        pairs.add(pair);
+        addresses.add(address(i));
+      }
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  private <T extends AutoCloseable> T open(T resource) {
+    opened.push(resource);
+    return resource;
+  }
+
+  private CompletionQueue completionQueue(int entries) {
+    CompletionQueueConfig config = CompletionQueueConfig.of(entries);
+    return open(
+        device.context().createCompletionQueue(channel.map(config::withChannel).orElse(config)));
+  }
+
+  private QueuePairConfig config() {
+    Parameters.Queues queues = parameters.queues();
+    return QueuePairConfig.of(parameters.type(), sends, receives)
+        .sendDepth(queues.sendDepth())
+        .receiveDepth(queues.receiveDepth())
+        .maxInline(inline())
+        .singleOwner();
+  }
+
+  private Set<AccessFlag> access() {
+    Set<AccessFlag> access =
+        EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+    if (attributes().atomics()) {
+      access.add(AccessFlag.REMOTE_ATOMIC);
+    }
+    return access;
+  }
+
+  private DeviceAttributes attributes() {
+    return device.context().queryDevice();
+  }
+
+  private ConnectionOptions options() {
+    Parameters.Route route = parameters.route();
+    return ConnectionOptions.DEFAULT
+        .withPort(route.port())
+        .withGidIndex(device.gidIndex())
+        .withPathMtu(mtu)
+        .withAccess(access().toArray(AccessFlag[]::new))
+        .withTimeout(route.timeout())
+        .withServiceLevel(route.serviceLevel())
+        .withHopLimit(route.hopLimit())
+        .withTrafficClass(route.trafficClass());
+  }
+
+  private PeerAddress address(int pair) {
+    return new PeerAddress(
+        device.lid(),
+        outstandingReads(),
+        pairs.get(pair).number(),
+        psn(),
+        memory.rkey(),
+        memory.address() + buffers.receiveOffset(pair),
+        0,
+        Optional.of(device.gid()));
+  }
+
+  /** A random PSN: any of them, or a low one where PSNs do not wrap. */
+  private int psn() {
+    boolean low = attributes().has(DeviceQuirk.NO_PSN_WRAP);
+    return ThreadLocalRandom.current().nextInt(low ? 1 << 16 : 1 << 24);
+  }
+
+  /** READs and atomics that may be outstanding. */
+  int outstandingReads() {
+    int most = Math.min(attributes().maxQpInitiatorReadAtomic(), attributes().maxQpReadAtomic());
+    int wanted = parameters.queues().outstandingReads();
+    if (wanted > most) {
+      throw new PerfException(
+          "Number of outstanding reads is above max = %d: give --outs that much".formatted(most));
+    }
+    if (!parameters.test().verb().isRequest()) {
+      return Math.min(1, most);
+    }
+    return wanted == 0 ? most : wanted;
+  }
+
+  /** Bytes that a request may carry in itself, as far as the device can. */
+  int inline() {
+    return Math.min(parameters.queues().inline(), attributes().maxInline());
+  }
+
+  /** Whether a request of that many bytes carries them in itself. */
+  boolean isInline(long bytes) {
+    return !parameters.test().verb().isRequest() && bytes <= inline();
+  }
+
+  /** Brings the queue pairs to RTS. */
+  void connect(List<PeerAddress> to) {
+    peers = List.copyOf(to);
+    for (int i = 0; i < pairs.size(); i++) {
+      connect(pairs.get(i), addresses.get(i), peers.get(i));
+    }
+  }
+
+  private void connect(QueuePair pair, PeerAddress own, PeerAddress peer) {
+    QpType type = parameters.type();
+    QpEndpoint endpoint =
+        new QpEndpoint(peer.lid(), peer.qpNumber(), peer.psn(), peer.gid().orElseThrow());
+    QpAttributes ready = options().toRtr(type, endpoint);
+    QpAttributes sending = options().toRts(type, own.psn());
+    if (type == QpType.RC) {
+      ready.maxDestinationReadAtomic(own.outstandingReads());
+      sending.maxReadAtomic(
+          Math.min(peer.outstandingReads(), attributes().maxQpInitiatorReadAtomic()));
+    }
+    pair.modify(ready);
+    pair.modify(sending);
+    if (type == QpType.UD) {
+      Parameters.Route route = parameters.route();
+      handles.add(
+          open(
+              pd.createAddressHandle(
+                  new AddressVector(
+                      peer.gid().orElseThrow(),
+                      device.gidIndex(),
+                      0,
+                      route.hopLimit(),
+                      route.trafficClass(),
+                      route.serviceLevel(),
+                      route.port()))));
+    }
+  }
+
+  Parameters parameters() {
+    return parameters;
+  }
+
+  Device device() {
+    return device;
+  }
+
+  Buffers buffers() {
+    return buffers;
+  }
+
+  Optional<CompletionChannel> channel() {
+    return channel;
+  }
+
+  CompletionQueue sends() {
+    return sends;
+  }
+
+  CompletionQueue receives() {
+    return receives;
+  }
+
+  MemoryRegion memory() {
+    return memory;
+  }
+
+  List<QueuePair> pairs() {
+    return pairs;
+  }
+
+  /** Our queue pairs, for the peer. */
+  List<PeerAddress> addresses() {
+    return addresses;
+  }
+
+  /** The peer's queue pairs. */
+  List<PeerAddress> peers() {
+    return peers;
+  }
+
+  /** The way to the peer of a datagram queue pair. */
+  AddressHandle handle(int pair) {
+    return handles.get(pair);
+  }
+
+  /** Closes them, the last one first. */
+  @Override
+  public void close() {
+    RuntimeException failure = null;
+    while (!opened.isEmpty()) {
+      try {
+        opened.pop().close();
+      } catch (RuntimeException e) {
+        failure = e;
+      } catch (Exception e) {
+        failure = new IllegalStateException(e);
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+}

@@ -1,0 +1,299 @@
+package org.hghca.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.ServerSocket;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.hghca.vfio.kernel.Machine;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The programs of perftest, each with itself, on two software HCAs on the loopback interface. */
+@Timeout(120)
+class PerfCommandsTest {
+  private static final String SERVER = "127.0.0.61";
+  private static final String CLIENT = "127.0.0.62";
+  private static final String NUMBER = "\\d+\\.\\d+";
+
+  private final List<Running> started = new ArrayList<>();
+  private int port;
+
+  /** A command in a thread of its own. */
+  private static final class Running {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
+    private final Thread thread;
+
+    Running(List<String> words) {
+      thread =
+          Thread.ofPlatform()
+              .name(words.get(1))
+              .start(
+                  () ->
+                      exitCode.complete(
+                          Main.run(
+                              Machine.local(),
+                              new PrintWriter(out, true),
+                              new PrintWriter(err, true),
+                              words.toArray(String[]::new))));
+    }
+
+    CommandLineRun await() throws Exception {
+      int code = exitCode.get(60, TimeUnit.SECONDS);
+      return new CommandLineRun(code, out.toString(), err.toString());
+    }
+  }
+
+  @BeforeEach
+  void findPort() throws Exception {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      port = socket.getLocalPort();
+    }
+  }
+
+  @AfterEach
+  void end() throws InterruptedException {
+    for (Running running : started) {
+      running.thread.interrupt();
+      running.thread.join();
+    }
+  }
+
+  private Running start(String address, String command) {
+    List<String> words = new ArrayList<>(List.of("perf"));
+    Collections.addAll(words, command.split(" "));
+    Collections.addAll(
+        words,
+        "-p",
+        Integer.toString(port),
+        "-d",
+        "model:%s?net=udp:%s".formatted(address, address));
+    Running running = new Running(words);
+    started.add(running);
+    return running;
+  }
+
+  /** Runs a client, again while its server does not listen yet. */
+  private CommandLineRun client(String command) throws Exception {
+    Instant end = Instant.now().plusSeconds(60);
+    while (true) {
+      CommandLineRun run = start(CLIENT, command + " 127.0.0.1").await();
+      if (!run.err().contains("Connection refused") || Instant.now().isAfter(end)) {
+        return run;
+      }
+    }
+  }
+
+  /** Both sides of a command, the server first. */
+  private List<CommandLineRun> both(String command) throws Exception {
+    Running server = start(SERVER, command);
+    CommandLineRun client = client(command);
+    return List.of(server.await(), client);
+  }
+
+  private static String lastRow(CommandLineRun run) {
+    List<String> lines = run.out().lines().toList();
+    return lines.get(lines.size() - 2);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ib_write_bw -n 200",
+        "ib_write_bw -n 100 -s 8 -c UC",
+        "ib_write_bw -n 64 -s 1024 -q 4",
+        "ib_write_bw -n 96 -l 16 -s 64",
+        "ib_write_bw -n 200 -b -s 4096",
+        "ib_write_bw -n 100 -e -s 64",
+        "ib_write_bw -n 100 --report_gbits",
+        "ib_send_bw -n 200 -s 4096",
+        "ib_send_bw -n 200 -s 64 -c UC",
+        "ib_send_bw -n 200 -c UD",
+        "ib_send_bw -n 100 -s 512 -b -q 2",
+        "ib_send_bw -n 100 -e -s 64",
+        "ib_read_bw -n 100 -s 4096",
+        "ib_read_bw -n 100 -s 4096 -b -o 1",
+        "ib_atomic_bw -n 100",
+        "ib_atomic_bw -n 100 -A CMP_AND_SWAP -b"
+      })
+  void throughput(String command) throws Exception {
+    List<CommandLineRun> runs = both(command);
+    for (CommandLineRun run : runs) {
+      assertThat(run.err()).isEmpty();
+      assertThat(run.exitCode()).as(run.out()).isZero();
+      if (!command.contains("ib_send_bw") || run == runs.get(1) || command.contains(" -b")) {
+        assertThat(lastRow(run).trim().split("\\s+"))
+            .as(run.out())
+            .hasSize(5)
+            .satisfies(cells -> assertThat(Double.parseDouble(cells[2])).isPositive())
+            .satisfies(cells -> assertThat(Double.parseDouble(cells[3])).isPositive());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ib_write_lat -n 200",
+        "ib_write_lat -n 100 -s 4096 -c UC",
+        "ib_send_lat -n 200",
+        "ib_send_lat -n 100 -c UC",
+        "ib_send_lat -n 100 -c UD -s 100",
+        "ib_send_lat -n 100 -e",
+        "ib_read_lat -n 100 -s 1000",
+        "ib_read_lat -n 100 -e",
+        "ib_atomic_lat -n 100"
+      })
+  void latency(String command) throws Exception {
+    List<CommandLineRun> runs = both(command);
+    for (CommandLineRun run : runs) {
+      assertThat(run.err()).isEmpty();
+      assertThat(run.exitCode()).as(run.out()).isZero();
+    }
+    assertThat(lastRow(runs.get(1)).trim().split("\\s+"))
+        .hasSize(9)
+        .allSatisfy(cell -> assertThat(cell).matches("\\d+|" + NUMBER));
+  }
+
+  @Test
+  void byTime() throws Exception {
+    for (String command :
+        new String[] {
+          "ib_write_bw -D 1 -f 0", "ib_send_bw -D 1 -f 0 -s 64", "ib_send_lat -D 1 -f 0"
+        }) {
+      for (CommandLineRun run : both(command)) {
+        assertThat(run.err()).isEmpty();
+        assertThat(run.exitCode()).as(run.out()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void header() throws Exception {
+    List<CommandLineRun> runs = both("ib_write_bw -n 100 -b -q 2");
+    String dashes = "-".repeat(87) + "\n";
+    String ends =
+        """
+         local address: LID 0000 QPN 0x[0-9a-f]{4,6} PSN 0x[0-9a-f]{4,6} RKey 0x[0-9a-f]{6,8} VAddr 0x[0-9a-f]{14}
+         GID: 00:00:00:00:00:00:00:00:00:00:255:255:127:00:00:62
+         local address: LID 0000 QPN 0x[0-9a-f]{4,6} PSN 0x[0-9a-f]{4,6} RKey 0x[0-9a-f]{6,8} VAddr 0x[0-9a-f]{14}
+         GID: 00:00:00:00:00:00:00:00:00:00:255:255:127:00:00:62
+        """;
+    assertThat(runs.get(1).out())
+        .startsWith(
+            dashes
+                + """
+                                    RDMA_Write Bidirectional BW Test
+                 Dual-port       : OFF\t\tDevice         : model:127.0.0.62?net=udp:127.0.0.62
+                 Number of qps   : 2\t\tTransport type : IB
+                 Connection type : RC\t\tUsing SRQ      : OFF
+                 PCIe relax order: OFF\t\tLock-free      : ON
+                 ibv_wr* API     : OFF\t\tUsing Enhanced Reorder      : OFF
+                 TX depth        : 100
+                 CQ Moderation   : 1
+                 Mtu             : 4096[B]
+                 Link type       : Ethernet
+                 GID index       : 0
+                 Max inline data : 0[B]
+                 rdma_cm QPs\t : OFF
+                 Data ex. method : Ethernet
+                """
+                + dashes)
+        .containsPattern(
+            ends
+                + ends.replace("local", "remote").replace(":62\n", ":61\n")
+                + dashes
+                + " #bytes     #iterations    BW peak\\[MiB/sec]    BW average\\[MiB/sec]  "
+                + " MsgRate\\[Mpps]\n"
+                + " 65536      200  ");
+    assertThat(runs.get(0).out())
+        .startsWith(
+            """
+
+            ************************************
+            * Waiting for client to connect... *
+            ************************************
+            """
+                + dashes);
+  }
+
+  @Test
+  void sidesThatDifferSayIn() throws Exception {
+    Running server = start(SERVER, "ib_write_bw -s 4096");
+    CommandLineRun client = client("ib_send_bw -q 2");
+    assertThat(client.exitCode()).isEqualTo(1);
+    assertThat(client.err())
+        .isEqualTo(
+            "hghca: the two sides differ: program: here ib_send_bw, there ib_write_bw;"
+                + " message size (-s, -a): here 65536, there 4096;"
+                + " extent (-n, -D, --run_infinitely): here 1000 iterations, there 5000 iterations;"
+                + " queue pairs (-q): here 2, there 1\n");
+    assertThat(server.await().exitCode()).isEqualTo(1);
+  }
+
+  @Test
+  void allSizesOfDatagramsEndAtTheMtu() throws Exception {
+    List<CommandLineRun> runs = both("ib_send_bw -a -c UD -n 5 -m 1024");
+    assertThat(runs.get(1).exitCode()).as(runs.get(1).err()).isZero();
+    assertThat(runs.get(1).out().lines().filter(line -> line.matches(" \\d+ .*")))
+        .extracting(line -> line.trim().split("\\s+")[0])
+        .containsExactly("2", "4", "8", "16", "32", "64", "128", "256", "512", "1024");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "ib_write_bw -R | -R is not supported: queue pairs are connected over TCP",
+        "ib_send_bw -g | -g is not supported: there is no test of multicast; see hghca mckey",
+        "ib_send_bw --use-srq | --use-srq is not supported: each queue pair has its own receive"
+            + " queue",
+        "ib_write_bw -c UD | UD connection only possible in SEND verb",
+        "ib_read_bw -c UC | UC connection not possible in READ/ATOMIC verbs",
+        "ib_read_bw -c XRC | -c XRC is not supported: the device has RC, UC and UD",
+        "ib_write_lat -q 2 | Multiple QPs only available on bw tests",
+        "ib_write_lat -l 2 | Post list is supported in BW tests only",
+        "ib_atomic_bw -s 16 | Message size cannot be changed for Atomic tests",
+        "ib_write_bw -n 4 | -n must be from 5 to 100000000, not 4",
+        "ib_write_bw -D 4 | please check that DURATION > 2*MARGIN: -D 4 -f 2",
+        "ib_write_bw -n 10 -l 3 | Number of iterations must be a multiple of post list size",
+        "ib_write_bw -l 4 -Q 3 -n 8 | Post list size must be a multiple of CQ moderation",
+        "ib_write_lat -e | -e is not supported: ib_write_lat waits for memory, not for completions",
+        "ib_write_bw -m 1500 | Invalid MTU: 1500. Please choose mtu from {256,512,1024,2048,4096}"
+      })
+  void isRefused(String command, String message) throws Exception {
+    CommandLineRun run = start(SERVER, command).await();
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).startsWith(message + "\n");
+  }
+
+  @Test
+  void interruptedMeasurementPrintsItsFigures() throws Exception {
+    Running server = start(SERVER, "ib_write_bw --run_infinitely -D 1 -s 64");
+    Running client = start(CLIENT, "ib_write_bw --run_infinitely -D 1 -s 64 127.0.0.1");
+    while (!client.out.toString().contains(" 64   ")) {
+      if (client.exitCode.isDone()) {
+        client = start(CLIENT, "ib_write_bw --run_infinitely -D 1 -s 64 127.0.0.1");
+      }
+      Thread.onSpinWait();
+    }
+    client.thread.interrupt();
+    CommandLineRun run = client.await();
+    assertThat(run.exitCode()).isEqualTo(130);
+    assertThat(lastRow(run)).startsWith(" 64  ");
+    assertThat(server.await().exitCode()).isEqualTo(1);
+  }
+}
