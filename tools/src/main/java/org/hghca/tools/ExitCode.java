@@ -1,9 +1,13 @@
 package org.hghca.tools;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
-/** The exit codes of the command line, the same for every subcommand. */
+/**
+ * The exit codes of the command line, the same for every subcommand but those with the exit codes
+ * of an original.
+ */
 public enum ExitCode {
   OK(0, "Success."),
   FAILED(1, "Something failed: the command, a check or a step."),
@@ -31,6 +35,14 @@ public enum ExitCode {
     for (ExitCode exit : values()) {
       list.put(Integer.toString(exit.code), exit.meaning);
     }
+    return list;
+  }
+
+  /** Those of a program whose original ends with 1 whatever fails. */
+  static Map<String, String> ofOriginals() {
+    Map<String, String> list = list();
+    list.keySet().removeAll(List.of("2", "3", "4"));
+    list.put("1", "Anything failed, as with the original: also wrong usage, and no such device.");
     return list;
   }
 }

@@ -49,6 +49,10 @@ import picocli.CommandLine.Spec;
       MckeyCommand.class,
       RdmaClientCommand.class,
       RdmaServerCommand.class,
+      RcPingpongCommand.class,
+      UcPingpongCommand.class,
+      UdPingpongCommand.class,
+      SrqPingpongCommand.class,
       HelpCommand.class
     })
 public final class Main implements Runnable {
@@ -159,7 +163,11 @@ public final class Main implements Runnable {
 
   private static void listExitCodes(CommandLine command) {
     command.getCommandSpec().usageMessage().exitCodeListHeading("Exit codes:%n");
-    command.getCommandSpec().usageMessage().exitCodeList(ExitCode.list());
+    boolean original = command.getCommandSpec().exitCodeOnInvalidInput() == ExitCode.FAILED.code();
+    command
+        .getCommandSpec()
+        .usageMessage()
+        .exitCodeList(original ? ExitCode.ofOriginals() : ExitCode.list());
     command.getSubcommands().values().forEach(Main::listExitCodes);
   }
 

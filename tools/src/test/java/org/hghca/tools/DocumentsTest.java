@@ -84,6 +84,10 @@ class DocumentsTest {
               "hghca-perf-ib_read_lat.1",
               "hghca-perf-ib_atomic_bw.1",
               "hghca-perf-ib_atomic_lat.1",
+              "hghca-rc_pingpong.1",
+              "hghca-uc_pingpong.1",
+              "hghca-ud_pingpong.1",
+              "hghca-srq_pingpong.1",
               "hghca-help.1");
     }
   }

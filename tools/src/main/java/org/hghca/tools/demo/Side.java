@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Consumer;
-import org.hghca.driver.HghcaContext;
+import org.hghca.tools.peer.ReadyDevice;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
@@ -16,7 +16,6 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
 
 /**
@@ -52,16 +51,9 @@ final class Side implements AutoCloseable {
     this.role = role;
     this.device = device;
     this.context = context;
-    this.time = time(context);
+    this.time = ReadyDevice.timeOf(context);
     this.pd = pd;
     this.cq = cq;
-  }
-
-  /** Devices of other drivers are cards. */
-  private static TimeScale time(Context context) {
-    return context instanceof HghcaContext
-        ? TimeScale.of(Locator.parse(context.device().locator()))
-        : TimeScale.CARD;
   }
 
   /**

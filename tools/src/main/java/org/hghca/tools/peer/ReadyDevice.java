@@ -3,11 +3,14 @@ package org.hghca.tools.peer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import org.hghca.driver.HghcaContext;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.PortState;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.TimeScale;
 
 /** A device whose port is active: a network takes its time. */
 public final class ReadyDevice {
@@ -31,6 +34,13 @@ public final class ReadyDevice {
       context.close();
       throw e;
     }
+  }
+
+  /** The clock for waits for a device; devices of other drivers are cards. */
+  public static TimeScale timeOf(Context context) {
+    return context instanceof HghcaContext
+        ? TimeScale.of(Locator.parse(context.device().locator()))
+        : TimeScale.CARD;
   }
 
   private static void awaitPort(Context context) {

@@ -68,7 +68,7 @@ public final class SideChannel implements AutoCloseable {
   private static SideChannel connect(InetSocketAddress address, Duration limit) throws IOException {
     SocketChannel channel = SocketChannel.open();
     try {
-      channel.socket().connect(address, Math.toIntExact(limit.toMillis()));
+      channel.socket().connect(address, (int) Math.min(limit.toMillis(), Integer.MAX_VALUE));
       return new SideChannel(channel, limit);
     } catch (IOException | RuntimeException e) {
       channel.close();

@@ -1,0 +1,61 @@
+package org.hghca.tools;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.hghca.vfio.kernel.Machine;
+
+/** A command in a thread of its own, which {@link #close} interrupts. */
+final class RunningCommand implements AutoCloseable {
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
+  private final Thread thread;
+
+  private RunningCommand(String... words) {
+    thread =
+        Thread.ofPlatform()
+            .name(String.join(" ", words))
+            .start(
+                () ->
+                    exitCode.complete(
+                        Main.run(
+                            Machine.local(),
+                            new PrintWriter(out, true),
+                            new PrintWriter(err, true),
+                            words)));
+  }
+
+  /** Starts a command, whose words are between spaces. */
+  static RunningCommand start(String command) {
+    return new RunningCommand(command.split(" "));
+  }
+
+  /** Waits until it has ended. */
+  CommandLineRun await() throws Exception {
+    int code = exitCode.get(60, TimeUnit.SECONDS);
+    return new CommandLineRun(code, out.toString(), err.toString());
+  }
+
+  boolean hasEnded() {
+    return exitCode.isDone();
+  }
+
+  void interrupt() {
+    thread.interrupt();
+  }
+
+  /** Waits until it has printed a text, or has ended. */
+  void awaitOutput(String text) {
+    while (!out.toString().contains(text) && !hasEnded()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    thread.interrupt();
+    thread.join();
+  }
+}
