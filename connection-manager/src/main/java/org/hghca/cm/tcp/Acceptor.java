@@ -10,7 +10,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.Listener;
@@ -125,6 +124,16 @@ final class Acceptor {
     rest.run();
   }
 
+  /** Whether a request that the backlog has no room for can be offered again, after a while. */
+  private boolean waits(Link link, long deadline) throws IOException {
+    pause();
+    return isOpen() && System.nanoTime() < deadline && !link.hasEnded();
+  }
+
+  private long offerDeadline() {
+    return System.nanoTime() + carrier.limits().answer().toNanos();
+  }
+
   /** Reads the request and hands it over; returns what remains to do for it. */
   private Runnable request(Link link) {
     try {
@@ -137,7 +146,7 @@ final class Acceptor {
         case REQUEST -> {
           ConnectRequest request = Bodies.request(first.body(), carrier.context(), local, remote);
           TcpHandshake handshake = TcpHandshake.passive(carrier, request, link);
-          yield orClose(handshake::close, () -> offer(handshake, request));
+          yield orClose(handshake::close, () -> offer(handshake, link, request));
         }
         case SERVICE_REQUEST -> {
           ServiceRequest request = Bodies.service(first.body(), carrier.context(), local, remote);
@@ -166,44 +175,53 @@ final class Acceptor {
     return () -> {};
   }
 
-  /** Offers a request, and refuses it where the listener throws. */
-  private static Runnable orClose(Runnable close, Supplier<Runnable> offer) {
+  private interface Offer {
+    Runnable make() throws IOException;
+  }
+
+  /** Offers a request, and refuses it where that fails. */
+  private static Runnable orClose(Runnable close, Offer offer) throws IOException {
     try {
-      return offer.get();
-    } catch (RuntimeException e) {
+      return offer.make();
+    } catch (IOException | RuntimeException e) {
       close.run();
       throw e;
     }
   }
 
-  private Runnable offer(TcpHandshake handshake, ConnectRequest request) {
-    Optional<HandshakeEvents> taken = Optional.empty();
-    Listener listener = listeners.get(request.serviceId());
-    while (listener != null && taken.isEmpty() && handshake.isRequested()) {
-      taken = listener.requested(handshake, request);
-      if (taken.isEmpty()) {
-        pause();
-        listener = listeners.get(request.serviceId());
+  /** Offers a request until it is taken, while the peer waits. */
+  private Runnable offer(TcpHandshake handshake, Link link, ConnectRequest request)
+      throws IOException {
+    long deadline = offerDeadline();
+    do {
+      Listener listener = listeners.get(request.serviceId());
+      if (listener == null) {
+        handshake.refuse(TcpHandshake.NOBODY_LISTENS);
+        return () -> {};
       }
-    }
-    if (taken.isEmpty()) {
-      handshake.refuse(TcpHandshake.NOBODY_LISTENS);
-      return () -> {};
-    }
-    HandshakeEvents events = taken.get();
-    return () -> handshake.follow(events);
+      Optional<HandshakeEvents> taken = listener.requested(handshake, request);
+      if (taken.isPresent()) {
+        return () -> handshake.follow(taken.get());
+      }
+    } while (handshake.isRequested() && waits(link, deadline));
+    handshake.refuse(TcpHandshake.TIMED_OUT);
+    return () -> {};
   }
 
-  private Runnable offer(PassiveQuestion question, Link link, ServiceRequest request) {
-    Listener listener = listeners.get(request.serviceId());
-    while (listener != null) {
+  private Runnable offer(PassiveQuestion question, Link link, ServiceRequest request)
+      throws IOException {
+    long deadline = offerDeadline();
+    do {
+      Listener listener = listeners.get(request.serviceId());
+      if (listener == null) {
+        carrier.ended(question);
+        return refuse(link, TcpHandshake.NOBODY_LISTENS);
+      }
       if (listener.requested(question, request)) {
         return question::follow;
       }
-      pause();
-      listener = listeners.get(request.serviceId());
-    }
-    carrier.ended(question);
-    return refuse(link, TcpHandshake.NOBODY_LISTENS);
+    } while (waits(link, deadline));
+    question.close();
+    return () -> {};
   }
 }

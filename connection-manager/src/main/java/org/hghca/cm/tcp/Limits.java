@@ -7,7 +7,8 @@ import java.time.Duration;
  *
  * @param connect for the socket to be connected
  * @param request for a peer to send its whole request
- * @param answer for the peer's program to answer: as long as the InfiniBand CM repeats its REQ
+ * @param answer for the peer's program to answer: as long as the InfiniBand CM repeats its REQ; at
+ *     the peer also for room in the listener's backlog
  * @param confirmation for the confirmation of a reply, and for the answer to a disconnect
  * @param offer before a request that the listener had no room for is offered again
  * @param halfOpen requests that a listener reads at a time; more wait in the kernel

@@ -119,9 +119,40 @@ final class Link implements AutoCloseable {
     return bytes.flip();
   }
 
-  /** Writes a message, if it still can: where it cannot, reading tells. */
+  /**
+   * Whether the peer has closed, or has sent something where it must wait. By the thread that
+   * reads, between messages.
+   */
+  boolean hasEnded() throws IOException {
+    channel.configureBlocking(false);
+    try {
+      return channel.read(ByteBuffer.allocate(1)) != 0;
+    } finally {
+      channel.configureBlocking(true);
+    }
+  }
+
+  /**
+   * Writes a message, if it still can: where it cannot, reading tells. An interrupt of the caller
+   * would close the channel, so that another thread writes.
+   */
   void write(Message message) {
     ByteBuffer bytes = message.encoded();
+    Thread writing = Thread.ofVirtual().name("hghca-cm-write").start(() -> write(bytes));
+    boolean interrupted = false;
+    while (writing.isAlive()) {
+      try {
+        writing.join();
+      } catch (InterruptedException _) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void write(ByteBuffer bytes) {
     synchronized (channel) {
       try {
         while (bytes.hasRemaining()) {

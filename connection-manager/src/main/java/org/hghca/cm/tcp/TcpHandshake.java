@@ -54,6 +54,10 @@ final class TcpHandshake implements Handshake {
   private final SerialCalls calls;
   private HandshakeEvents events;
   private Link link;
+
+  /** Of the active end: whether the socket is connected. */
+  private boolean connected;
+
   private State state = State.REQUESTED;
 
   private TcpHandshake(TcpCarrier carrier, ConnectRequest request, boolean active) {
@@ -88,7 +92,7 @@ final class TcpHandshake implements Handshake {
       }
       opened.deadline(carrier.limits().connect());
       opened.connect(request.local().getAddress(), request.remote());
-      opened.deadline(carrier.limits().answer());
+      connected(opened);
       opened.write(Bodies.of(request));
       read(opened);
     } catch (ConnectException e) {
@@ -100,6 +104,11 @@ final class TcpHandshake implements Handshake {
     } catch (IOException | VerbsException e) {
       reject(0, PrivateData.EMPTY, attempt(e));
     }
+  }
+
+  private synchronized void connected(Link opened) {
+    connected = true;
+    opened.deadline(carrier.limits().answer());
   }
 
   private static boolean isRefused(ConnectException e) {
@@ -209,11 +218,15 @@ final class TcpHandshake implements Handshake {
 
   private synchronized String attempt(Exception cause) {
     if (link != null && link.isExpired()) {
-      return active
+      if (!active) {
+        return "answered %s by TCP: no confirmation within %d s"
+            .formatted(request.remote(), carrier.limits().confirmation().toSeconds());
+      }
+      return connected
           ? "asked %s by TCP: no answer within %d s"
               .formatted(request.remote(), carrier.limits().answer().toSeconds())
-          : "answered %s by TCP: no confirmation within %d s"
-              .formatted(request.remote(), carrier.limits().confirmation().toSeconds());
+          : "asked %s by TCP: no connection within %d s"
+              .formatted(request.remote(), carrier.limits().connect().toSeconds());
     }
     String what = cause instanceof EOFException ? "it closed the socket" : cause.getMessage();
     return "asked %s by TCP: %s".formatted(request.remote(), what);

@@ -40,6 +40,9 @@ final class Recorder implements Listener, HandshakeEvents {
 
   @Override
   public boolean requested(ServiceHandshake handshake, ServiceRequest request) {
+    if (full.getAndDecrement() > 0) {
+      return false;
+    }
     handshake.close();
     return true;
   }

@@ -9,8 +9,12 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -183,11 +187,7 @@ class TcpCarrierTest {
 
   @Test
   void questionOfAnyShorterLengthEndsItsSocket() throws Exception {
-    ConnectRequest known = request();
-    assertShorterEnd(
-        Bodies.of(
-            new ServiceRequest(
-                serviceId(), known.local(), address, known.path(), PrivateData.EMPTY)));
+    assertShorterEnd(question());
     assertServes();
   }
 
@@ -250,6 +250,104 @@ class TcpCarrierTest {
   void fullBacklogIsOfferedTheRequestAgain() throws Exception {
     passive.full.set(3);
     assertServes();
+  }
+
+  private Message question() {
+    ConnectRequest known = request();
+    return Bodies.of(
+        new ServiceRequest(serviceId(), known.local(), address, known.path(), PrivateData.EMPTY));
+  }
+
+  @Test
+  void peersThatLeaveGiveUpTheirPlacesBeforeAFullBacklog() throws Exception {
+    passive.full.set(Integer.MAX_VALUE);
+    socket(bytes(Bodies.of(request()))).close();
+    socket(bytes(question())).close();
+    awaitListenerAlone();
+    passive.full.set(0);
+    assertServes();
+  }
+
+  private void awaitListenerAlone() {
+    while (carrier.size() != 1) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void requestsWaitForAFullBacklogAsLongAsForAnAnswer() throws Exception {
+    passive.full.set(Integer.MAX_VALUE);
+    try (Socket asks = socket(bytes(Bodies.of(request())));
+        Socket questions = socket(bytes(question()))) {
+      ByteBuffer refusal = ByteBuffer.wrap(asks.getInputStream().readNBytes(Message.HEADER + 2));
+      assertThat(refusal.getShort(6)).isEqualTo((short) Message.Kind.REJECT.ordinal());
+      assertThat(refusal.getShort(Message.HEADER)).isEqualTo((short) 4);
+      assertThat(questions.getInputStream().readAllBytes()).isNotEmpty();
+      passive.full.set(0);
+      assertServes();
+    }
+  }
+
+  /** An interrupted thread that uses a channel closes it. */
+  @Test
+  void callsOfInterruptedThreadsReachThePeer() throws Exception {
+    try (Handshake asking = carrier.connect(request(), active);
+        Handshake asked = passive.next()) {
+      interrupted(() -> asked.reply(reply()));
+      assertThat(active.event()).isEqualTo("replied");
+      interrupted(() -> asking.confirm(PrivateData.EMPTY));
+      assertThat(active.event()).isEqualTo("established");
+      assertThat(passive.event()).isEqualTo("established");
+      interrupted(() -> asked.disconnect(PrivateData.EMPTY));
+      assertThat(active.event()).isEqualTo("disconnected");
+      interrupted(() -> asking.disconnect(PrivateData.EMPTY));
+      assertThat(passive.event()).isEqualTo("disconnected");
+    }
+    try (Handshake refused = carrier.connect(request(), active);
+        Handshake asked = passive.next()) {
+      assertThat(active.event()).isEqualTo("time wait exited");
+      interrupted(() -> asked.reject(28, PrivateData.EMPTY));
+      assertThat(active.event()).isEqualTo("rejected 28");
+      assertThat(refused.toString()).contains("ENDED");
+    }
+  }
+
+  private static void interrupted(Runnable call) {
+    Thread.currentThread().interrupt();
+    call.run();
+    assertThat(Thread.interrupted()).as("the interrupt stays").isTrue();
+  }
+
+  /** A server whose queue is full drops what asks for a connection. */
+  @Test
+  void socketThatDoesNotConnectNamesItsOwnLimit() throws Exception {
+    registration.close();
+    Limits limits =
+        new Limits(
+            Duration.ofSeconds(1),
+            SHORT,
+            Duration.ofSeconds(20),
+            Duration.ofSeconds(20),
+            Duration.ofMillis(10),
+            2);
+    List<SocketChannel> queued = new ArrayList<>();
+    try (ServerSocketChannel server = ServerSocketChannel.open().bind(address, 1);
+        TcpCarrier other = new TcpCarrier(context, limits)) {
+      for (int i = 0; i < 8; i++) {
+        SocketChannel channel = SocketChannel.open();
+        channel.configureBlocking(false);
+        channel.connect(server.getLocalAddress());
+        queued.add(channel);
+      }
+      try (Handshake _ = other.connect(request(), active)) {
+        assertThat(active.event())
+            .isEqualTo("unreachable: asked %s by TCP: no connection within 1 s".formatted(address));
+      }
+    } finally {
+      for (SocketChannel channel : queued) {
+        channel.close();
+      }
+    }
   }
 
   @Test
