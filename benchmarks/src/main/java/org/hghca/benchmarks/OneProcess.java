@@ -141,17 +141,15 @@ public final class OneProcess {
   }
 
   private void measure(int rounds) {
+    double[][] found = new double[figures.size()][rounds];
     long end = System.nanoTime() + WARM_UP * figures.size();
     while (System.nanoTime() < end) {
-      figures.forEach(figure -> figure.measurement().getAsDouble());
+      measure(found, 0);
     }
-    double[][] found = new double[figures.size()][rounds];
     messages = 0;
     long allocated = THREADS.getTotalThreadAllocatedBytes();
     for (int round = 0; round < rounds; round++) {
-      for (int i = 0; i < found.length; i++) {
-        found[i][round] = figures.get(i).measurement().getAsDouble();
-      }
+      measure(found, round);
     }
     double perMessage = (double) (THREADS.getTotalThreadAllocatedBytes() - allocated) / messages;
     for (int i = 0; i < found.length; i++) {
@@ -163,6 +161,12 @@ public final class OneProcess {
       System.out.println(line.append("   median %,.2f".formatted(found[i][rounds / 2])));
     }
     System.out.println("%-32s%10.2f".formatted("allocated, bytes per message", perMessage));
+  }
+
+  private void measure(double[][] found, int round) {
+    for (int i = 0; i < found.length; i++) {
+      found[i][round] = figures.get(i).measurement().getAsDouble();
+    }
   }
 
   /** Prints what part of a core idle connections take. */

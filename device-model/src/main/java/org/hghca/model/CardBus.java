@@ -3,6 +3,7 @@ package org.hghca.model;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.DmaWindow;
 
 /**
  * The bus as the card of an HCA sees it: memory accesses go to the host, interrupts wait until
@@ -30,6 +31,21 @@ final class CardBus implements DeviceBus {
   @Override
   public boolean mayWait() {
     return host == null || host.mayWait();
+  }
+
+  @Override
+  public long beginRun() {
+    return host == null ? NO_WINDOWS : host.beginRun();
+  }
+
+  @Override
+  public void endRun() {
+    host.endRun();
+  }
+
+  @Override
+  public DmaWindow window(long iova) {
+    return host.window(iova);
   }
 
   /** Marks a vector as raised, 0 to 63. */

@@ -8,6 +8,8 @@ import java.lang.foreign.MemorySegment;
  * returns {@code false}. Thread-safe.
  */
 public interface DeviceBus {
+  /** {@link #beginRun}: there are no windows. */
+  long NO_WINDOWS = -1;
 
   /**
    * Reads host memory. The order in which its bytes are read is unspecified. If an earlier read saw
@@ -36,5 +38,30 @@ public interface DeviceBus {
    */
   default boolean mayWait() {
     return true;
+  }
+
+  /**
+   * Begins a run of accesses by the calling thread, in which a device may also access memory
+   * through windows, without a call for each access. One thread at a time has a run. Memory that
+   * the host takes away meanwhile stays until the end of the run, for which the host waits: a run
+   * must not wait for the host.
+   *
+   * @return a number of 0 or more, which changes when memory was taken away: windows of other
+   *     numbers are void; {@link #NO_WINDOWS} if there are none on this bus
+   */
+  default long beginRun() {
+    return NO_WINDOWS;
+  }
+
+  /** Ends the run. */
+  default void endRun() {}
+
+  /**
+   * The memory around an I/O address. In a run only.
+   *
+   * @return null when nothing is mapped there, or when that memory is accessed by calls alone
+   */
+  default DmaWindow window(long iova) {
+    return null;
   }
 }

@@ -62,7 +62,12 @@ final class CompletionQueues implements CompletionSink {
    */
   private final AtomicIntegerArray arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
 
-  private final MemorySegment context = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
+  private final TableEntries contexts;
+
+  /** The context that was loaded last, to be read alone. */
+  private MemorySegment context;
+
+  private final MemorySegment resized = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
   private final MemorySegment owner = Arena.ofAuto().allocate(1);
   private long written;
@@ -87,6 +92,8 @@ final class CompletionQueues implements CompletionSink {
     this.workQueueFailed = workQueueFailed;
     this.ownerByte = profile.cqeOwner();
     this.maxLogSize = maxLogSize;
+    this.contexts =
+        new TableEntries(host, icm, cqn -> icm.completionQueue((int) cqn), CONTEXT_SIZE);
     disownAll();
   }
 
@@ -157,10 +164,11 @@ final class CompletionQueues implements CompletionSink {
     if (logSize > maxLogSize || !load(cqn)) {
       return false;
     }
-    CompletionQueueContext.LOG_SIZE.set(context, logSize);
-    CompletionQueueContext.LKEY.set(context, ResizeCq.LKEY.get(mailbox));
+    resized.copyFrom(context);
+    CompletionQueueContext.LOG_SIZE.set(resized, logSize);
+    CompletionQueueContext.LKEY.set(resized, ResizeCq.LKEY.get(mailbox));
     positions[cqn] = 0;
-    return host.writeTable(icm.completionQueue(cqn), context, CONTEXT_SIZE);
+    return host.writeTable(icm.completionQueue(cqn), resized, CONTEXT_SIZE);
   }
 
   /** A store to the CQ arm register: an event is due at the next completion of a kind. */
@@ -297,8 +305,11 @@ final class CompletionQueues implements CompletionSink {
 
   /** Loads the context of a queue; returns whether the queue is the card's. */
   private boolean load(int cqn) {
-    long at = cqn >= 0 && owned.get(cqn) ? icm.completionQueue(cqn) : Icm.NONE;
-    return at != Icm.NONE && host.readTable(at, context, CONTEXT_SIZE);
+    if (cqn < 0 || !owned.get(cqn)) {
+      return false;
+    }
+    context = contexts.read(cqn);
+    return context != null;
   }
 
   private static int syndrome(WorkStatus status) {

@@ -215,6 +215,15 @@ public final class Hca implements Card {
 
   @Override
   public boolean step(long now, StepBudget budget) {
+    host.beginStep();
+    try {
+      return work(now, budget);
+    } finally {
+      host.endStep();
+    }
+  }
+
+  private boolean work(long now, StepBudget budget) {
     transport.time(now);
     boolean worked = takeWrites(budget);
     for (int left = budget.most(); left > 0 && port.hasArrived(); left--) {

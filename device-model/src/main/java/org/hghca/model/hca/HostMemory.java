@@ -1,14 +1,34 @@
 package org.hghca.model.hca;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.DmaWindow;
 
-/** The HCA's access to host memory: enabled only while bus mastering is on. */
+/**
+ * The HCA's access to host memory: enabled only while bus mastering is on. In a step the HCA goes
+ * through windows of the bus where there are any; what these cannot do goes by calls of the bus,
+ * which record what is refused.
+ */
 public final class HostMemory {
+  private static final int SLOTS = 256;
+  private static final int PAGE_SHIFT = 12;
+
   private final Faults faults;
   private final Runnable catastrophe;
-  private DeviceBus bus;
+  private volatile DeviceBus bus;
   private volatile boolean enabled;
+
+  /** By the low bits of the page number: hints that must be checked. */
+  private final DmaWindow[] windows = new DmaWindow[SLOTS];
+
+  /** Of the bus: the windows are good for this number. */
+  private long mappings = DeviceBus.NO_WINDOWS;
+
+  /** Whether windows may be used: in a step, on a bus that has them. */
+  private boolean direct;
+
+  private long epoch;
 
   /**
    * @param catastrophe run when the card cannot access one of its tables
@@ -27,13 +47,65 @@ public final class HostMemory {
     enabled = on;
   }
 
+  /** A step begins: until {@link #endStep} the host takes no memory away. */
+  public void beginStep() {
+    DeviceBus host = bus;
+    long current = host == null ? DeviceBus.NO_WINDOWS : host.beginRun();
+    if (current != mappings) {
+      mappings = current;
+      epoch++;
+      Arrays.fill(windows, null);
+    }
+    direct = current != DeviceBus.NO_WINDOWS;
+  }
+
+  /** The step ends. */
+  public void endStep() {
+    if (direct) {
+      direct = false;
+      bus.endRun();
+    }
+  }
+
+  /** A number that only grows: windows from times when it was smaller are void. */
+  long epoch() {
+    return epoch;
+  }
+
+  /**
+   * The window that holds some bytes, for this step and later ones of the same {@link #epoch}.
+   *
+   * @return null when they must be accessed by {@link #read} and {@link #write}
+   */
+  DmaWindow window(long iova, long length) {
+    if (!direct || !enabled) {
+      return null;
+    }
+    int slot = (int) (iova >>> PAGE_SHIFT) & SLOTS - 1;
+    DmaWindow window = windows[slot];
+    if (window != null && window.holds(iova, length)) {
+      return window;
+    }
+    window = bus.window(iova);
+    windows[slot] = window;
+    return window != null && window.holds(iova, length) ? window : null;
+  }
+
+  /** Whether windows may be used now. */
+  boolean isDirect() {
+    return direct && enabled;
+  }
+
   /**
    * Reads by I/O address.
    *
    * @return whether all bytes were read; a refusal is recorded as a fault
    */
   public boolean read(long iova, MemorySegment target, long offset, long length) {
-    return enabled && bus.read(iova, target, offset, length) || refused("read", iova, length);
+    DmaWindow window = length == 0 ? null : window(iova, length);
+    return window != null && read(window, iova, target, offset, length)
+        || enabled && bus.read(iova, target, offset, length)
+        || refused("read", iova, length);
   }
 
   /**
@@ -42,7 +114,34 @@ public final class HostMemory {
    * @return whether all bytes were written; a refusal is recorded as a fault
    */
   public boolean write(long iova, MemorySegment source, long offset, long length) {
-    return enabled && bus.write(iova, source, offset, length) || refused("write", iova, length);
+    DmaWindow window = length == 0 ? null : window(iova, length);
+    return window != null && write(window, iova, source, offset, length)
+        || enabled && bus.write(iova, source, offset, length)
+        || refused("write", iova, length);
+  }
+
+  /** Reads through a window; returns false when its memory has gone. */
+  static boolean read(DmaWindow window, long iova, MemorySegment target, long offset, long length) {
+    try {
+      window.read(iova, target, offset, length);
+      return true;
+    } catch (IllegalStateException | InternalError e) {
+      return false;
+    }
+  }
+
+  /** Writes through a window; returns false when it is read-only, or its memory has gone. */
+  static boolean write(
+      DmaWindow window, long iova, MemorySegment source, long offset, long length) {
+    if (!window.access().writable()) {
+      return false;
+    }
+    try {
+      window.write(iova, source, offset, length);
+      return true;
+    } catch (IllegalStateException | InternalError e) {
+      return false;
+    }
   }
 
   /** {@link #read} of a whole table entry; a failure is fatal for the card. */

@@ -46,6 +46,7 @@ final class Icm {
   private Table memoryKeys = Table.ABSENT;
   private Table pages = Table.ABSENT;
   private boolean initialized;
+  private long epoch;
 
   /** Takes the tables from an INIT_HCA. */
   void initialize(InitHca tables, HardwareProfile profile) {
@@ -55,6 +56,12 @@ final class Icm {
     memoryKeys = new Table(tables.mptBase(), tables.logMpts(), profile.mptEntrySize());
     pages = new Table(tables.mttBase(), LOG_PAGES, profile.mttEntrySize());
     initialized = true;
+    epoch++;
+  }
+
+  /** A number that only grows: places of entries from times when it was smaller are void. */
+  long epoch() {
+    return epoch;
   }
 
   boolean isInitialized() {
@@ -71,6 +78,7 @@ final class Icm {
     memoryKeys = Table.ABSENT;
     pages = Table.ABSENT;
     initialized = false;
+    epoch++;
   }
 
   /**
@@ -83,6 +91,7 @@ final class Icm {
     if (map.size() + count > MAX_PAGES) {
       return false;
     }
+    epoch++;
     for (int i = 0; i < count; i++) {
       map.put((virt >>> PAGE_SHIFT) + i, iova + (long) i * PAGE_SIZE);
     }
@@ -91,6 +100,7 @@ final class Icm {
 
   /** Unmaps consecutive pages; unmapped ones are ignored. */
   void unmap(boolean forTranslation, long virt, int count) {
+    epoch++;
     PageMap map = forTranslation ? translation : contexts;
     for (int i = 0; i < count && map.size() > 0; i++) {
       map.remove((virt >>> PAGE_SHIFT) + i);

@@ -2,8 +2,6 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.BitSet;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.MptFlags;
@@ -21,8 +19,6 @@ import org.hghca.model.transport.MemoryStatus;
 final class TranslationTables implements KeyedMemory {
   static final int MTT_ENTRY = 8;
 
-  private static final ValueLayout.OfLong PAGE_ADDRESS =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
   private static final int PAGE_MASK = Icm.PAGE_SIZE - 1;
 
   /** Page addresses that are read at a time. */
@@ -34,7 +30,9 @@ final class TranslationTables implements KeyedMemory {
   /** Indices of the MPT entries that software has handed over. */
   private final BitSet owned = new BitSet();
 
-  private final MemorySegment entry = Arena.ofAuto().allocate(Mpt.LAYOUT.size(), 64);
+  private final TableEntries entries;
+  private final PageWindows windows;
+  private final MemorySegment released = Arena.ofAuto().allocate(Mpt.LAYOUT.size(), 64);
   private final MemorySegment pages = Arena.ofAuto().allocate(BATCH * MTT_ENTRY, 64);
 
   /** The fields of the entry that was loaded last. */
@@ -48,6 +46,9 @@ final class TranslationTables implements KeyedMemory {
   TranslationTables(HostMemory host, Icm icm) {
     this.host = host;
     this.icm = icm;
+    this.entries =
+        new TableEntries(host, icm, index -> icm.memoryKey((int) index), Mpt.LAYOUT.size());
+    this.windows = new PageWindows(host, icm);
   }
 
   /** Clears the ownership of all entries. */
@@ -86,9 +87,9 @@ final class TranslationTables implements KeyedMemory {
     }
     owned.clear(index);
     long at = icm.memoryKey(index);
-    if (at != Icm.NONE && host.readTable(at, entry, Mpt.LAYOUT.size())) {
-      Mpt.FLAGS.set(entry, Mpt.FLAGS.get(entry) | MptFlags.SW_OWNS);
-      host.writeTable(at, entry, Mpt.LAYOUT.size());
+    if (at != Icm.NONE && host.readTable(at, released, Mpt.LAYOUT.size())) {
+      Mpt.FLAGS.set(released, Mpt.FLAGS.get(released) | MptFlags.SW_OWNS);
+      host.writeTable(at, released, Mpt.LAYOUT.size());
     }
     return true;
   }
@@ -102,7 +103,7 @@ final class TranslationTables implements KeyedMemory {
     long first = WriteMtt.startIndex(mailbox);
     for (int i = 0; i < count; i++) {
       long at = icm.page(first + i);
-      pages.set(PAGE_ADDRESS, 0, WriteMtt.page(mailbox, i));
+      pages.set(PageWindows.ADDRESS, 0, WriteMtt.page(mailbox, i));
       if (at == Icm.NONE || !host.writeTable(at, pages, MTT_ENTRY)) {
         return false;
       }
@@ -164,10 +165,9 @@ final class TranslationTables implements KeyedMemory {
 
   /** Loads the MPT entry of a key; returns whether it is a valid one of exactly this key. */
   private boolean load(int key) {
-    long at = icm.memoryKey(key);
-    if (at == Icm.NONE
-        || !owned.get(icm.memoryKeyIndex(key))
-        || !host.readTable(at, entry, Mpt.LAYOUT.size())) {
+    int index = icm.memoryKeyIndex(key);
+    MemorySegment entry = index >= 0 && owned.get(index) ? entries.read(index) : null;
+    if (entry == null) {
       return false;
     }
     flags = Mpt.FLAGS.get(entry);
@@ -199,6 +199,22 @@ final class TranslationTables implements KeyedMemory {
       long address, MemorySegment packet, long offset, int size, boolean toHost) {
     long first = firstPage + (address >>> Icm.PAGE_SHIFT) - (start >>> Icm.PAGE_SHIFT);
     int inPage = (int) address & PAGE_MASK;
+    int done = 0;
+    for (long index = first; done < size; index++) {
+      int piece = Math.min(size - done, Icm.PAGE_SIZE - inPage);
+      if (!windows.move(index, inPage, packet, offset + done, piece, toHost)) {
+        return moveByCalls(index, inPage, packet, offset + done, size - done, toHost);
+      }
+      done += piece;
+      inPage = 0;
+    }
+    return MemoryStatus.OK;
+  }
+
+  /** Moves bytes from one page on, with as few calls of the bus as it takes. */
+  private MemoryStatus moveByCalls(
+      long first, int begin, MemorySegment packet, long offset, int size, boolean toHost) {
+    int inPage = begin;
     int count = inPage + size + PAGE_MASK >>> Icm.PAGE_SHIFT;
     int done = 0;
     for (int looked = 0; looked < count; ) {
@@ -241,6 +257,6 @@ final class TranslationTables implements KeyedMemory {
   }
 
   private long page(int i) {
-    return pages.get(PAGE_ADDRESS, (long) i * MTT_ENTRY) & ~(long) PAGE_MASK;
+    return pages.get(PageWindows.ADDRESS, (long) i * MTT_ENTRY) & ~(long) PAGE_MASK;
   }
 }

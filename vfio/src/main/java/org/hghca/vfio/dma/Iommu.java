@@ -1,13 +1,12 @@
 package org.hghca.vfio.dma;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
-import org.hghca.linux.LostPages;
+import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.DmaWindow;
 
 /**
  * The mapping from I/O addresses to memory, if this process itself serves the device's accesses.
@@ -20,24 +19,27 @@ import org.hghca.vfio.DmaFault;
 public final class Iommu {
   private static final int CACHE_SLOTS = 64;
   private static final String CUT_OFF = "the memory's file was truncated";
-  private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
-  /** One mapped range: the segment's bytes start at {@code iova}. */
-  private record Range(long iova, MemorySegment memory, DmaAccess access) {
-    boolean holds(long address, long length) {
-      long offset = address - iova;
-      return offset >= 0 && offset <= memory.byteSize() - length;
-    }
-  }
+  /** How often a thread looks whether a run has ended before it lets others have the core. */
+  private static final int LOOKS_BETWEEN_YIELDS = 100;
 
   /** Sorted by address. */
-  private Range[] ranges = new Range[0];
+  private DmaWindow[] ranges = new DmaWindow[0];
 
   /**
    * The range last found for a page, by the low bits of the page number: a hint that must be
    * checked.
    */
-  private final Range[] cache = new Range[CACHE_SLOTS];
+  private final DmaWindow[] cache = new DmaWindow[CACHE_SLOTS];
+
+  /** The number of ranges that were unmapped. */
+  private final AtomicLong removals = new AtomicLong();
+
+  /** Odd during a run of direct accesses; changed by the thread that has it. */
+  private final AtomicLong run = new AtomicLong();
+
+  /** The thread of the last run. */
+  private Thread runner;
 
   private final DmaFaults faults = new DmaFaults();
 
@@ -48,9 +50,9 @@ public final class Iommu {
    */
   public synchronized void map(long iova, MemorySegment memory, DmaAccess access) {
     int at = -1 - find(iova);
-    Range[] grown = new Range[ranges.length + 1];
+    DmaWindow[] grown = new DmaWindow[ranges.length + 1];
     System.arraycopy(ranges, 0, grown, 0, at);
-    grown[at] = new Range(iova, memory, access);
+    grown[at] = new DmaWindow(iova, memory, access);
     System.arraycopy(ranges, at, grown, at + 1, ranges.length - at);
     ranges = grown;
   }
@@ -60,13 +62,61 @@ public final class Iommu {
    *
    * @param iova as passed to it
    */
-  public synchronized void unmap(long iova) {
+  public void unmap(long iova) {
+    remove(iova);
+    long seen = run.get();
+    if (isRunning(seen) && runner != Thread.currentThread()) {
+      awaitEnd(seen);
+    }
+  }
+
+  private synchronized void remove(long iova) {
     int at = find(iova);
-    Range[] shrunk = new Range[ranges.length - 1];
+    DmaWindow[] shrunk = new DmaWindow[ranges.length - 1];
     System.arraycopy(ranges, 0, shrunk, 0, at);
     System.arraycopy(ranges, at + 1, shrunk, at, shrunk.length - at);
     ranges = shrunk;
     Arrays.fill(cache, null);
+    removals.getAndIncrement();
+  }
+
+  /**
+   * Begins a run of direct accesses by the calling thread; only one thread at a time has a run. A
+   * range that is unmapped meanwhile stays until the end of the run: {@link #unmap} waits for it.
+   *
+   * @return the number of ranges that were unmapped so far
+   */
+  public long beginRun() {
+    runner = Thread.currentThread();
+    run.set(run.get() + 1); // before the count is read, as unmap counts before it looks for a run
+    return removals.get();
+  }
+
+  /** Ends a run, after all of its accesses. */
+  public void endRun() {
+    run.setRelease(run.get() + 1);
+  }
+
+  private static boolean isRunning(long run) {
+    return (run & 1) != 0;
+  }
+
+  private void awaitEnd(long seen) {
+    for (int looks = 1; run.get() == seen; looks++) {
+      if (looks % LOOKS_BETWEEN_YIELDS == 0) {
+        Thread.yield(); // the run's thread may need the core
+      } else {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  /**
+   * The range of an address for direct accesses, which may follow in this run and in later ones
+   * until something is unmapped; null when nothing is mapped there.
+   */
+  public synchronized DmaWindow window(long iova) {
+    return lookup(iova, 1);
   }
 
   /** As {@link org.hghca.vfio.DeviceBus#read}. */
@@ -74,13 +124,12 @@ public final class Iommu {
     if (length == 0) {
       return true;
     }
-    Range range = lookup(iova, length);
+    DmaWindow range = lookup(iova, length);
     if (range == null) {
       return fault(iova, length, false, "not mapped");
     }
     try {
-      MemorySegment.copy(range.memory, iova - range.iova, destination, offset, length);
-      LostPages.throwFault();
+      range.read(iova, destination, offset, length);
       return true;
     } catch (IllegalStateException | WrongThreadException e) {
       return fault(iova, length, false, e.getMessage());
@@ -94,21 +143,15 @@ public final class Iommu {
     if (length == 0) {
       return true;
     }
-    Range range = lookup(iova, length);
+    DmaWindow range = lookup(iova, length);
     if (range == null) {
       return fault(iova, length, true, "not mapped");
     }
-    if (!range.access.writable()) {
+    if (!range.access().writable()) {
       return fault(iova, length, true, "mapped read-only");
     }
     try {
-      long at = iova - range.iova;
-      long last = length - 1;
-      MemorySegment.copy(source, offset, range.memory, at, last);
-      // A thread that polls the last byte (an owner byte, a flag after a payload) must find the
-      // rest.
-      BYTE.setRelease(range.memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
-      LostPages.throwFault();
+      range.write(iova, source, offset, length);
       return true;
     } catch (IllegalStateException | WrongThreadException e) {
       return fault(iova, length, true, e.getMessage());
@@ -132,9 +175,9 @@ public final class Iommu {
     return false;
   }
 
-  private Range lookup(long iova, long length) {
+  private DmaWindow lookup(long iova, long length) {
     int slot = (int) (iova >>> 12) & CACHE_SLOTS - 1;
-    Range range = cache[slot];
+    DmaWindow range = cache[slot];
     if (range != null && range.holds(iova, length)) {
       return range;
     }
@@ -153,7 +196,7 @@ public final class Iommu {
     int high = ranges.length - 1;
     while (low <= high) {
       int middle = (low + high) >>> 1;
-      int order = Long.compareUnsigned(ranges[middle].iova, iova);
+      int order = Long.compareUnsigned(ranges[middle].iova(), iova);
       if (order == 0) {
         return middle;
       }

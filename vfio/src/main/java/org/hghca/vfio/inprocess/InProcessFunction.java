@@ -7,6 +7,7 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.DmaWindow;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
@@ -237,6 +238,27 @@ public final class InProcessFunction implements PciFunction {
     @Override
     public boolean mayWait() {
       return false;
+    }
+
+    @Override
+    public long beginRun() {
+      return iommu.beginRun();
+    }
+
+    @Override
+    public void endRun() {
+      iommu.endRun();
+    }
+
+    /** None of memory whose accesses can fail: of one thread, or of a file. */
+    @Override
+    public DmaWindow window(long iova) {
+      DmaWindow window = iommu.window(iova);
+      return window != null
+              && window.memory().isAccessibleBy(STRANGER)
+              && !window.memory().isMapped()
+          ? window
+          : null;
     }
   }
 }
