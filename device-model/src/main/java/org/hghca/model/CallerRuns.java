@@ -22,7 +22,7 @@ final class CallerRuns {
    * The number of items that a card takes, receives and sends in a step: small, because other
    * threads may want the lock.
    */
-  private static final int MOST = 8;
+  private static final int MOST = 16;
 
   /** Payload for one write; acknowledgements are not included. */
   private static final long BYTES = 64 * 1024;

@@ -177,6 +177,7 @@ final class CommandUnit {
     // Commands see the contexts as the transport left them.
     transport.settle();
     boolean done = dispatch(command, opModifier, in, modifier);
+    queuePairs.forgetDecoded();
     if (done && command.outboxSize() > 0) {
       done = host.write(out, mailbox, 0, command.outboxSize());
     }

@@ -282,10 +282,13 @@ final class CompletionQueues implements CompletionSink {
     int pd = CompletionQueueContext.PD.get(context);
     int at = positions[cqn];
     long offset = (long) at * Cqe.SIZE;
-    MemoryStatus status = memory.readQueue(key, pd, offset + Cqe.OWNER_OFFSET, owner, 0, 1);
+    MemoryStatus status = memory.openQueue(key, pd, offset, Cqe.SIZE);
+    if (status == MemoryStatus.OK) {
+      status = memory.readOpened(offset + Cqe.OWNER_OFFSET, owner, 1);
+    }
     boolean isFree = (owner.get(ValueLayout.JAVA_BYTE, 0) & Cqe.OWNER_HARDWARE) != 0;
     if (status == MemoryStatus.OK && isFree) {
-      status = memory.writeQueue(key, pd, offset, entry, Cqe.SIZE);
+      status = memory.writeOpened(offset, entry, Cqe.SIZE);
     }
     if (status != MemoryStatus.OK || !isFree) {
       String why =

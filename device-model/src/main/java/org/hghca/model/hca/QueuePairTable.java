@@ -36,16 +36,32 @@ final class QueuePairTable implements ContextStore {
   private final LocalGids gids;
   private final BitSet set = new BitSet();
   private final MemorySegment image = Arena.ofAuto().allocate(SIZE, 64);
+  private final TableEntries entries;
+
+  /** What {@link #loaded} was decoded from, or is stored as. */
+  private final MemorySegment decoded = Arena.ofAuto().allocate(SIZE, 64);
+
+  /** The context that was loaded last, for {@link #loadedQpn}; null when it must be decoded. */
+  private ConnectionContext loaded;
+
+  private int loadedQpn;
 
   QueuePairTable(HostMemory host, Icm icm, LocalGids gids) {
     this.host = host;
     this.icm = icm;
     this.gids = gids;
+    this.entries = new TableEntries(host, icm, qpn -> icm.queuePair((int) qpn), SIZE);
+  }
+
+  /** A command was executed: what contexts were decoded to may have changed. */
+  void forgetDecoded() {
+    loaded = null;
   }
 
   /** Takes all queue pairs to RESET. */
   void reset() {
     set.clear();
+    forgetDecoded();
   }
 
   /** The state of a queue pair, {@link QpcState}, or -1 when its context cannot be read. */
@@ -180,10 +196,27 @@ final class QueuePairTable implements ContextStore {
 
   @Override
   public boolean load(int qpn, ConnectionContext context) {
-    Service service = set.get(qpn) && read(qpn) ? service(image) : null;
+    MemorySegment entry = set.get(qpn) ? entries.read(qpn) : null;
+    if (entry == null) {
+      return false;
+    }
+    if (loaded == context && loadedQpn == qpn && entry.mismatch(decoded) < 0) {
+      return true;
+    }
+    loaded = null;
+    image.copyFrom(entry);
+    Service service = service(image);
     if (service == null) {
       return false;
     }
+    decode(qpn, service, context);
+    decoded.copyFrom(image);
+    loaded = context;
+    loadedQpn = qpn;
+    return true;
+  }
+
+  private void decode(int qpn, Service service, ConnectionContext context) {
     int state = QueuePairContext.STATE.get(image);
     int mtu = QueuePairContext.MTU.get(image);
     context.qpn = qpn;
@@ -225,7 +258,6 @@ final class QueuePairTable implements ContextStore {
             ? QueuePairContext.SRQN.get(image)
             : ConnectionContext.NO_SHARED_QUEUE;
     context.receiveSlotLog = QueuePairContext.RQ_ENTRY_SIZE.get(image);
-    return true;
   }
 
   private void loadPath(ConnectionContext context) {
@@ -282,18 +314,26 @@ final class QueuePairTable implements ContextStore {
 
   @Override
   public void store(ConnectionContext context) {
-    if (!read(context.qpn)) {
+    loaded = null;
+    MemorySegment entry = entries.read(context.qpn);
+    if (entry == null) {
       return;
     }
+    image.copyFrom(entry);
     if (context.migrated) {
       int source = QueuePairContext.ALTERNATE_MGID_INDEX.get(image);
       PathMigration.migrate(image, gids.ipv4(source));
     }
+    boolean same = !context.migrated && loadedQpn == context.qpn && image.mismatch(decoded) < 0;
     QueuePairContext.MIGRATION.set(image, context.migration.ordinal());
     QueuePairContext.STATE.set(image, context.state.ordinal());
     QueuePairContext.NEXT_SEND_PSN.set(image, context.nextSendPsn);
     QueuePairContext.LAST_ACKED_PSN.set(image, context.oldestUnackedPsn);
     QueuePairContext.NEXT_RECEIVE_PSN.set(image, context.expectedPsn);
     host.writeTable(icm.queuePair(context.qpn), image, SIZE);
+    if (same) {
+      decoded.copyFrom(image);
+      loaded = context;
+    }
   }
 }

@@ -158,7 +158,28 @@ final class TranslationTables implements KeyedMemory {
 
   /** Writes to a queue, which needs permission for local writes; see {@link #readQueue}. */
   MemoryStatus writeQueue(int key, int domain, long position, MemorySegment source, int size) {
-    return load(key) && pd == domain && permits(MemoryAccess.LOCAL_WRITE) && holds(position, size)
+    MemoryStatus status = openQueue(key, domain, position, size);
+    return status == MemoryStatus.OK ? writeOpened(position, source, size) : status;
+  }
+
+  /**
+   * Opens a part of a queue, for {@link #readOpened} and {@link #writeOpened} until the next call
+   * of any other method.
+   */
+  MemoryStatus openQueue(int key, int domain, long position, int size) {
+    return load(key) && pd == domain && holds(position, size)
+        ? MemoryStatus.OK
+        : MemoryStatus.DENIED;
+  }
+
+  /** Reads bytes of the part that was opened. */
+  MemoryStatus readOpened(long position, MemorySegment target, int size) {
+    return move(start + position, target, 0, size, false);
+  }
+
+  /** Writes bytes of the part that was opened, which needs permission for local writes. */
+  MemoryStatus writeOpened(long position, MemorySegment source, int size) {
+    return permits(MemoryAccess.LOCAL_WRITE)
         ? move(start + position, source, 0, size, true)
         : MemoryStatus.DENIED;
   }

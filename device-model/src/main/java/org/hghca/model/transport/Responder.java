@@ -173,7 +173,10 @@ final class Responder implements ReceiveSide {
         refuse(qp, Aeth.NAK_INVALID_REQUEST);
         return;
       }
+      // A message of one packet is checked as a whole when the packet is stored.
+      boolean isWhole = announced == packet.length && !PacketOpcode.hasImmediate(operation);
       if (announced > 0
+          && !isWhole
           && !allowed(
               qp,
               transport
