@@ -88,7 +88,7 @@ final class ActiveConnection extends Connection {
   @Override
   void receivedMra(int message, int serviceTimeout) {
     if (state() == State.REQ_SENT && message == Reason.OF_REQ) {
-      long wait = Timeouts.nanos(serviceTimeout) + Timeouts.nanos(ackTimeout());
+      long wait = Timeouts.service(serviceTimeout, ackTimeout());
       repetition().ifPresent(repetition -> repetition.postpone(wait));
     }
   }

@@ -25,7 +25,7 @@ final class PassiveConnection extends Connection {
         State.REQ_RCVD,
         transaction,
         Optional.empty());
-    this.interval = Timeouts.nanos(req.localResponseTimeout());
+    this.interval = Timeouts.response(req.localResponseTimeout());
     this.retries = req.maxCmRetries();
   }
 
@@ -95,7 +95,7 @@ final class PassiveConnection extends Connection {
   @Override
   void receivedMra(int message, int serviceTimeout) {
     if (state() == State.REP_SENT && message == Reason.OF_REP) {
-      long wait = Timeouts.nanos(serviceTimeout) + Timeouts.nanos(ackTimeout());
+      long wait = Timeouts.service(serviceTimeout, ackTimeout());
       repetition().ifPresent(repetition -> repetition.postpone(wait));
     }
   }

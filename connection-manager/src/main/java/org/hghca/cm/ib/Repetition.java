@@ -13,6 +13,10 @@ final class Repetition {
   private final Runnable givenUp;
   private final long began;
   private int sent;
+
+  /** Whether the peer has asked for time since it was sent last. */
+  private boolean postponed;
+
   private Timers.Timer timer;
 
   private Repetition(
@@ -60,13 +64,20 @@ final class Repetition {
 
   private void again() {
     sent++;
+    postponed = false;
     engine.send(mad, to);
   }
 
-  /** Waits longer, since the peer says that it works on the answer. */
+  /**
+   * Waits longer, since the peer says that it works on the answer: once for each time that the
+   * message is sent.
+   */
   void postpone(long nanos) {
-    engine.cancel(timer);
-    timer = engine.after(nanos, this::expired);
+    if (!postponed) {
+      postponed = true;
+      engine.cancel(timer);
+      timer = engine.after(nanos, this::expired);
+    }
   }
 
   /** Ends it: there is an answer, or none is wanted. Idempotent. */

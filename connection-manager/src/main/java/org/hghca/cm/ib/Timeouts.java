@@ -19,11 +19,32 @@ final class Timeouts {
    */
   private static final int LONGEST_TIME_WAIT = 21;
 
+  /** The smallest code of a response time that a peer can name: 16 ms. */
+  private static final int SHORTEST_RESPONSE = 12;
+
+  /** The largest one: 8 s, twice that of Linux. */
+  private static final int LONGEST_RESPONSE = 21;
+
   private Timeouts() {}
 
   /** The time of a code, as whole milliseconds: 2 to its power of 4.096 us, rounded down. */
   static long nanos(int code) {
     return TimeUnit.MILLISECONDS.toNanos(1L << Math.max(code - 8, 0));
+  }
+
+  /** Until a message is repeated to a peer, which names the time of its answer. */
+  static long response(int code) {
+    return nanos(Math.clamp(code, SHORTEST_RESPONSE, LONGEST_RESPONSE));
+  }
+
+  /**
+   * Until a message is repeated to a peer that has asked for time by MRA.
+   *
+   * @param serviceTimeout the code of MRA, which counts up to {@link #SERVICE}
+   * @param ackTimeout the code of the connection
+   */
+  static long service(int serviceTimeout, int ackTimeout) {
+    return nanos(Math.min(serviceTimeout, SERVICE)) + timeWait(ackTimeout);
   }
 
   /** Until a REQ is repeated: the way there and back, and the time of the peer. */

@@ -30,13 +30,33 @@ final class Corrupted {
   }
 
   private static Req req(Req req, int transport, int mtu, PathFields path, PrivateData data) {
-    return numbered(req, req.localId(), req.qpNumber(), transport, mtu, path, data);
+    return numbered(
+        req, req.localId(), req.qpNumber(), transport, req.localResponseTimeout(), mtu, path, data);
   }
 
   /** A request of another peer. */
   static Req numbered(Req req, int localId, int qpNumber) {
     return numbered(
-        req, localId, qpNumber, req.transport(), req.pathMtu(), req.primary(), req.privateData());
+        req,
+        localId,
+        qpNumber,
+        req.transport(),
+        req.localResponseTimeout(),
+        req.pathMtu(),
+        req.primary(),
+        req.privateData());
+  }
+
+  static Req responseTimeout(Req req, int code) {
+    return numbered(
+        req,
+        req.localId(),
+        req.qpNumber(),
+        req.transport(),
+        code,
+        req.pathMtu(),
+        req.primary(),
+        req.privateData());
   }
 
   private static Req numbered(
@@ -44,6 +64,7 @@ final class Corrupted {
       int localId,
       int qpNumber,
       int transport,
+      int responseTimeout,
       int mtu,
       PathFields path,
       PrivateData data) {
@@ -58,7 +79,7 @@ final class Corrupted {
         transport,
         req.flowControl(),
         req.startingPsn(),
-        req.localResponseTimeout(),
+        responseTimeout,
         req.retryCount(),
         req.partitionKey(),
         mtu,

@@ -29,6 +29,8 @@ import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** How connections begin, and what prevents it, in virtual time: as Linux reacts. */
 class HandshakeTest {
@@ -518,6 +520,38 @@ class HandshakeTest {
     List<Sent> sent = net.takeSent();
     assertThat(sent).filteredOn(one -> one.mad().message() instanceof Rep).hasSize(16);
     assertThat(VirtualNetwork.last(sent, Rej.class).reason()).isEqualTo(4);
+  }
+
+  /** The request names 2.3 hours, or nothing: 8 s and 16 ms count. */
+  @ParameterizedTest
+  @CsvSource({"31, 8192", "22, 8192", "21, 8192", "12, 16", "0, 16"})
+  void peersCannotChooseAnyResponseTime(int code, int millis) {
+    Req req = Corrupted.responseTimeout(captured(), code);
+    net.fly(req, b, a);
+    net.exchange();
+    listeningAt(0);
+    net.lose(_ -> true);
+    pair.reply();
+    net.run(Duration.ofMillis(16L * millis - 1));
+    assertThat(pair.passive.take()).isEmpty();
+    net.run(Duration.ofMillis(1));
+    assertThat(pair.passive.take()).containsExactly("unreachable");
+    assertThat(net.takeSent()).filteredOn(one -> one.mad().message() instanceof Rep).hasSize(16);
+  }
+
+  /** It asks for 2.3 hours, again and again: 65.5 s count, once for each transmission. */
+  @Test
+  void peersThatAskForTimeGetALimitedOne() {
+    pair.ask();
+    Req req = pair.last(Req.class);
+    net.lose(one -> one.from() == b);
+    for (int i = 0; i < 66; i++) {
+      net.fly(new Mra(77, req.localId(), 0, 31, PrivateData.EMPTY), a, b);
+      net.run(Duration.ofSeconds(1));
+    }
+    net.assertSent();
+    net.run(Duration.ofMillis(100));
+    net.assertSent("a REQ", "b MRA");
   }
 
   @Test
