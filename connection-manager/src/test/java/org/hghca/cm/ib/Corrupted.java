@@ -108,12 +108,27 @@ final class Corrupted {
         rep.privateData());
   }
 
-  static Lap lap(Gid local, Gid remote) {
+  static Lap lap(int localId, int remoteId, Gid local, Gid remote) {
     return new Lap(
-        1, 2, 0x22, 20, 0, 0, local, remote, 0, 0, 64, 0, 0, false, 17, PrivateData.EMPTY);
+        localId,
+        remoteId,
+        0x22,
+        20,
+        0,
+        0,
+        local,
+        remote,
+        0,
+        0,
+        64,
+        0,
+        0,
+        false,
+        17,
+        PrivateData.EMPTY);
   }
 
-  static Apr apr() {
-    return new Apr(1, 2, 0, PrivateData.EMPTY, PrivateData.EMPTY);
+  static Apr apr(int localId, int remoteId) {
+    return new Apr(localId, remoteId, 0, PrivateData.EMPTY, PrivateData.EMPTY);
   }
 }

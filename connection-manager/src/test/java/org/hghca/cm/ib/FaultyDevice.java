@@ -13,6 +13,7 @@ import org.hghca.verbs.VerbsException;
 public final class FaultyDevice {
   private final Context context;
   private final AtomicInteger left = new AtomicInteger();
+  private volatile boolean once;
   private volatile String failing = "";
 
   /** A device that works, until {@link #fail}. */
@@ -27,11 +28,27 @@ public final class FaultyDevice {
 
   /** From now on, a method fails with EIO after some calls that do not. */
   public void fail(String method, int after) {
+    once = false;
     left.set(after);
     failing = method;
   }
 
-  void failNothing() {
+  /** One call of a method fails with EIO, after some that do not. */
+  public void failOnce(String method, int after) {
+    fail(method, after);
+    once = true;
+  }
+
+  private boolean fails(String method) {
+    if (!method.equals(failing)) {
+      return false;
+    }
+    int calls = left.getAndDecrement();
+    return once ? calls == 0 : calls <= 0;
+  }
+
+  /** From now on all works. */
+  public void failNothing() {
     failing = "";
   }
 
@@ -41,7 +58,7 @@ public final class FaultyDevice {
             type.getClassLoader(),
             new Class<?>[] {type},
             (_, method, arguments) -> {
-              if (method.getName().equals(failing) && left.getAndDecrement() <= 0) {
+              if (fails(method.getName())) {
                 throw new VerbsException(Errno.EIO, "a fault of " + failing);
               }
               try {

@@ -605,14 +605,30 @@ class HandshakeTest {
     assertThat(pair.active.take()).containsExactly("replied");
   }
 
+  /**
+   * As Linux over RoCE: LAP and APR of an established connection are dropped, without an answer.
+   */
   @Test
   void alternatePathsOfConnectionsAreNotTheConnectionManagers() {
-    pair.establish();
-    net.fly(Corrupted.lap(a.gid, b.gid), b, a);
-    net.fly(Corrupted.apr(), b, a);
-    net.exchange();
+    pair.ask();
+    int activeId = pair.last(Req.class).localId();
+    pair.reply();
+    int passiveId = pair.last(Rep.class).localId();
+    pair.confirm();
+    pair.active.take();
+    pair.passive.take();
+    net.takeSent();
+    for (int[] ids : new int[][] {{activeId, passiveId}, {1, 2}}) {
+      net.fly(Corrupted.lap(ids[0], ids[1], a.gid, b.gid), b, a);
+      net.fly(Corrupted.apr(ids[1], ids[0]), a, b);
+    }
+    net.settle();
     net.assertSent();
+    assertThat(pair.active.events).isEmpty();
     assertThat(pair.passive.events).isEmpty();
+    pair.active.handshake().disconnect(PrivateData.EMPTY);
+    net.exchange();
+    assertThat(pair.passive.take()).containsExactly("disconnected");
   }
 
   @Test

@@ -192,7 +192,7 @@ class HostilePeerTest {
     assertThat(sent)
         .extracting(Sent::toString)
         .contains("a REQ", "b MRA", "b REP", "a RTU", "a DREQ", "b DREP", "b REJ");
-    mads.add(new Mad(1, Corrupted.lap(other.a.gid, other.b.gid)).toBytes());
+    mads.add(new Mad(1, Corrupted.lap(1, 2, other.a.gid, other.b.gid)).toBytes());
     mads.add(
         new Mad(1, new SidrReq(1, 0xffff, VirtualNetwork.SERVICE, PrivateData.EMPTY)).toBytes());
     return mads;
