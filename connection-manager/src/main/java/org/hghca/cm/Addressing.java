@@ -3,8 +3,13 @@ package org.hghca.cm;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.carrier.Listener;
 import org.hghca.cm.carrier.Path;
@@ -114,53 +119,89 @@ final class Addressing {
   }
 
   /** {@link CmId#resolveAddress}. */
-  void resolve(InetSocketAddress to) {
+  void resolve(InetSocketAddress to, Duration limit) {
     requireKnown(to);
     synchronized (life) {
       life.require("resolve an address", CmState.IDLE, CmState.BOUND);
       if (life.state() == CmState.IDLE) {
         bind(new InetSocketAddress(anyLike(to.getAddress()), 0));
       }
-      life.to(CmState.RESOLVING_ADDRESS);
       remote = to;
+      if (place.isPresent()) { // by the local address
+        life.to(CmState.ADDRESS_RESOLVED);
+        life.post(life.event(CmEventType.ADDR_RESOLVED));
+        return;
+      }
+      life.to(CmState.RESOLVING_ADDRESS);
     }
-    Thread.ofVirtual().name("hghca-cm-resolve").start(() -> findDevice(to.getAddress()));
+    search(to.getAddress(), limit);
+  }
+
+  /** Finds the device on another thread, as opening one may take seconds. */
+  private void search(InetAddress to, Duration limit) {
+    CompletableFuture<CmDevices.Place> search = new CompletableFuture<>();
+    Executor threads = task -> Thread.ofVirtual().name("hghca-cm-resolve").start(task);
+    threads.execute(() -> find(to, search));
+    var _ =
+        search
+            .orTimeout(limit.toNanos(), TimeUnit.NANOSECONDS)
+            .whenCompleteAsync(
+                (found, failure) -> {
+                  if (failure == null) {
+                    resolved(found);
+                  } else {
+                    unresolved(cause(failure, to, limit));
+                  }
+                },
+                threads);
+  }
+
+  private void find(InetAddress to, CompletableFuture<CmDevices.Place> search) {
+    try {
+      CmDevices.Place found = placeTo(to);
+      if (!search.complete(found)) {
+        found.device().release(); // the time limit is over
+      }
+    } catch (RuntimeException e) {
+      search.completeExceptionally(e);
+    }
+  }
+
+  private static VerbsException cause(Throwable failure, InetAddress to, Duration limit) {
+    return switch (failure) {
+      case VerbsException refused -> refused;
+      case TimeoutException _ ->
+          new VerbsException(
+              Errno.ETIMEDOUT,
+              "no device that leads to %s was open within %d ms"
+                  .formatted(to.getHostAddress(), limit.toMillis()));
+      default -> new VerbsException(Errno.EIO, "finding a device failed: " + failure, failure);
+    };
+  }
+
+  private void resolved(CmDevices.Place found) {
+    synchronized (life) {
+      if (life.moves(CmState.RESOLVING_ADDRESS, CmState.ADDRESS_RESOLVED)) {
+        place = Optional.of(found);
+        local = new InetSocketAddress(found.address(), local.getPort());
+        life.channel().use(found.device());
+        life.post(life.event(CmEventType.ADDR_RESOLVED));
+        return;
+      }
+    }
+    found.device().release(); // closed meanwhile
+  }
+
+  private void unresolved(VerbsException cause) {
+    synchronized (life) {
+      if (life.moves(CmState.RESOLVING_ADDRESS, CmState.BOUND)) {
+        life.post(life.failure(CmEventType.ADDR_ERROR, cause));
+      }
+    }
   }
 
   private static InetAddress anyLike(InetAddress address) {
     return InetAddress.ofLiteral(address instanceof Inet4Address ? "0.0.0.0" : "::");
-  }
-
-  /** Opening a device may take seconds. */
-  private void findDevice(InetAddress to) {
-    CmEvent event = life.event(CmEventType.ADDR_RESOLVED);
-    CmState next = CmState.ADDRESS_RESOLVED;
-    boolean bound;
-    synchronized (life) {
-      bound = place.isPresent();
-    }
-    Optional<CmDevices.Place> found = Optional.empty();
-    try {
-      if (!bound) {
-        found = Optional.of(placeTo(to));
-      }
-    } catch (VerbsException e) {
-      event = life.failure(CmEventType.ADDR_ERROR, e);
-      next = CmState.BOUND;
-    }
-    synchronized (life) {
-      if (life.state() == CmState.RESOLVING_ADDRESS) {
-        if (found.isPresent()) {
-          place = found;
-        }
-        place.ifPresent(known -> local = new InetSocketAddress(known.address(), local.getPort()));
-        place.ifPresent(known -> life.channel().use(known.device()));
-        life.to(next);
-        life.post(event);
-        return;
-      }
-    }
-    found.ifPresent(unused -> unused.device().release()); // closed meanwhile
   }
 
   /** The device and the local address from which to reach a remote one; its release is due. */

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.Path;
@@ -173,10 +174,14 @@ public final class CmId implements AutoCloseable {
     addressing.bind(address);
   }
 
-  /** {@code rdma_resolve_addr} from any local address: ADDR_RESOLVED or ADDR_ERROR follows. */
+  /**
+   * {@code rdma_resolve_addr} from any local address: ADDR_RESOLVED or ADDR_ERROR follows.
+   *
+   * @param limit for finding and opening the device; then ADDR_ERROR with ETIMEDOUT
+   */
   public void resolveAddress(InetSocketAddress to, Duration limit) {
-    addressing.resolve(to);
-    await(limit, CmEventType.ADDR_RESOLVED);
+    Duration enough = limit.plus(SynchronousCalls.LIMIT); // its event comes within the limit
+    call(() -> addressing.resolve(to, limit), enough, CmEventType.ADDR_RESOLVED);
   }
 
   /** {@code rdma_resolve_addr} from a local address. */
@@ -190,8 +195,7 @@ public final class CmId implements AutoCloseable {
     if (limit.isZero() || limit.isNegative()) {
       throw new VerbsException(Errno.EINVAL, "the time limit must be above zero");
     }
-    addressing.resolveRoute();
-    await(limit, CmEventType.ROUTE_RESOLVED);
+    call(addressing::resolveRoute, limit, CmEventType.ROUTE_RESOLVED);
   }
 
   // Listening.
@@ -304,6 +308,7 @@ public final class CmId implements AutoCloseable {
 
   /**
    * {@code rdma_init_qp_attr}: the attributes that bring a queue pair of the program's to a state.
+   * At the passive end RTR and RTS are known from the request on, as for {@link #accept()}.
    *
    * @param to INIT, RTR or RTS
    * @throws VerbsException EINVAL before what they depend on is known
@@ -329,11 +334,18 @@ public final class CmId implements AutoCloseable {
    * @throws VerbsException EINVAL also when the parameters exceed the device
    */
   public void connect(ConnectionParameters parameters) {
+    call(
+        () -> begin(parameters),
+        SynchronousCalls.LIMIT,
+        CmEventType.ESTABLISHED,
+        CmEventType.CONNECT_RESPONSE);
+  }
+
+  private void begin(ConnectionParameters parameters) {
     synchronized (life) {
       life.require("connect", CmState.ROUTE_RESOLVED);
       end = Optional.of(space == PortSpace.UDP ? question(parameters) : request(parameters));
     }
-    await(SynchronousCalls.LIMIT, CmEventType.ESTABLISHED, CmEventType.CONNECT_RESPONSE);
   }
 
   private Service question(ConnectionParameters parameters) {
@@ -363,6 +375,11 @@ public final class CmId implements AutoCloseable {
    * @throws VerbsException EINVAL also when the parameters exceed the device
    */
   public void accept(ConnectionParameters parameters) {
+    call(() -> answer(parameters), SynchronousCalls.LIMIT, CmEventType.ESTABLISHED);
+  }
+
+  /** Says whether an event follows. */
+  private boolean answer(ConnectionParameters parameters) {
     synchronized (life) {
       life.require("accept", CmState.REQUESTED);
       switch (end.orElseThrow()) {
@@ -373,9 +390,7 @@ public final class CmId implements AutoCloseable {
       }
       place.leave();
     }
-    if (space == PortSpace.TCP) {
-      await(SynchronousCalls.LIMIT, CmEventType.ESTABLISHED);
-    }
+    return space == PortSpace.TCP;
   }
 
   /** {@code rdma_reject}: refuses the peer, which gets REJECTED with status 28 and the data. */
@@ -416,14 +431,16 @@ public final class CmId implements AutoCloseable {
    * is told. DISCONNECTED follows unless the peer has disconnected first, and TIMEWAIT_EXIT.
    */
   public void disconnect() {
-    boolean first;
+    call(this::disconnectFirst, SynchronousCalls.LIMIT, CmEventType.DISCONNECTED);
+  }
+
+  /** Says whether this end is the first, so that an event follows. */
+  private boolean disconnectFirst() {
     synchronized (life) {
       life.require("disconnect", CmState.CONNECTED, CmState.LEFT_BY_PEER);
-      first = life.state() == CmState.CONNECTED;
+      boolean first = life.state() == CmState.CONNECTED;
       endConnection();
-    }
-    if (first) {
-      await(SynchronousCalls.LIMIT, CmEventType.DISCONNECTED);
+      return first;
     }
   }
 
@@ -445,6 +462,10 @@ public final class CmId implements AutoCloseable {
    * @param group an IPv4 or IPv6 group
    */
   public void joinMulticast(InetAddress group) {
+    call(() -> join(group), SynchronousCalls.LIMIT, CmEventType.MULTICAST_JOIN);
+  }
+
+  private void join(InetAddress group) {
     synchronized (life) {
       life.require(
           "join a group",
@@ -458,7 +479,6 @@ public final class CmId implements AutoCloseable {
       }
       life.post(life.event(CmEventType.MULTICAST_JOIN).with(addressing.to(Gid.of(group))));
     }
-    await(SynchronousCalls.LIMIT, CmEventType.MULTICAST_JOIN);
   }
 
   /**
@@ -531,9 +551,28 @@ public final class CmId implements AutoCloseable {
     }
   }
 
-  /** Of a synchronous identifier: waits for the event of a call. */
-  private void await(Duration limit, CmEventType... wanted) {
-    calls.ifPresent(synchronous -> synchronous.await(limit, wanted));
+  /** Makes a call; of a synchronous identifier, waits for its event. */
+  private void call(BooleanSupplier call, Duration limit, CmEventType... wanted) {
+    if (calls.isPresent()) {
+      calls.get().run(call, limit, wanted);
+    } else {
+      var _ = call.getAsBoolean();
+    }
+  }
+
+  /** Makes a call that an event follows. */
+  private void call(Runnable call, Duration limit, CmEventType... wanted) {
+    BooleanSupplier followed =
+        () -> {
+          call.run();
+          return true;
+        };
+    call(followed, limit, wanted);
+  }
+
+  /** Why it failed, if it was not this end. */
+  Optional<VerbsException> failure() {
+    return life.failure();
   }
 
   private Connection connection(String what) {

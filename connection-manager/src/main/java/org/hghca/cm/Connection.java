@@ -92,11 +92,15 @@ final class Connection implements HandshakeEvents, End {
   }
 
   /**
-   * How to set up the queue pair.
+   * How to set up the queue pair. The passive end may ask before it answers: then as for an answer
+   * with {@link ConnectionParameters#DEFAULT}, whose starting PSN the real answer keeps.
    *
-   * @throws VerbsException EINVAL before the passive end has answered
+   * @throws VerbsException EINVAL before the active end has an answer
    */
   QpSetup setup(Context context) {
+    if (!active && reply.isEmpty()) {
+      reply = Optional.of(answer(context.queryDevice(), ConnectionParameters.DEFAULT));
+    }
     ConnectReply known =
         reply.orElseThrow(
             () -> new VerbsException(Errno.EINVAL, "the connection has no answer yet"));
@@ -105,9 +109,14 @@ final class Connection implements HandshakeEvents, End {
         : QpSetup.passive(context, request, known);
   }
 
+  private ConnectReply answer(DeviceAttributes device, ConnectionParameters parameters) {
+    int psn = reply.map(ConnectReply::startingPsn).orElseGet(() -> Negotiation.psn(device));
+    return Negotiation.reply(device, request, queuePair.get(), parameters, psn);
+  }
+
   /** Brings the queue pair, if there is one, to RTS, and answers. */
   void accept(DeviceAttributes device, ConnectionParameters parameters) {
-    ConnectReply answer = Negotiation.reply(device, request, queuePair.get(), parameters);
+    ConnectReply answer = answer(device, parameters);
     life.to(CmState.ACCEPTING);
     try {
       reply = Optional.of(answer);
@@ -211,11 +220,11 @@ final class Connection implements HandshakeEvents, End {
   public void rejected(int reason, PrivateData privateData) {
     synchronized (life) {
       ConnectionParameters parameters = ConnectionParameters.DEFAULT.withPrivateData(privateData);
-      if (life.fails()) {
-        String said = Refusals.reason(reason);
-        String message = "%s by %s: %s".formatted(request.remote(), kind, said);
-        life.post(life.failure(CmEventType.REJECTED, reason, message).with(parameters));
-      } else if (life.moves(CmState.CONNECTED, CmState.DISCONNECTED)) {
+      String message = "%s by %s: %s".formatted(request.remote(), kind, Refusals.reason(reason));
+      if (life.fails(life.failure(CmEventType.REJECTED, reason, message).with(parameters))) {
+        return;
+      }
+      if (life.moves(CmState.CONNECTED, CmState.DISCONNECTED)) {
         queuePair.toError();
         life.post(life.event(CmEventType.DISCONNECTED).with(parameters));
       }
@@ -243,9 +252,8 @@ final class Connection implements HandshakeEvents, End {
   @Override
   public void failed(VerbsException cause) {
     synchronized (life) {
-      if (life.fails()) {
-        life.post(life.failure(CmEventType.UNREACHABLE, cause));
-      } else if (life.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
+      boolean failed = life.fails(life.failure(CmEventType.UNREACHABLE, cause));
+      if (!failed && life.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
           || life.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
         life.post(life.failure(CmEventType.DISCONNECTED, cause));
       }

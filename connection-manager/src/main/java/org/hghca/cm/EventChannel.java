@@ -225,6 +225,16 @@ public final class EventChannel implements AutoCloseable {
     return Optional.empty();
   }
 
+  /** The events of an identifier that were not taken. */
+  synchronized List<CmEvent> eventsOf(CmId owner) {
+    return events.stream().filter(event -> event.owner().equals(owner)).toList();
+  }
+
+  /** Removes events. */
+  synchronized void drop(List<CmEvent> dropped) {
+    events.removeAll(dropped);
+  }
+
   /** Removes the events of an identifier, for {@link CmId#close} or another channel. */
   synchronized List<CmEvent> removeOf(CmId owner) {
     List<CmEvent> removed = new ArrayList<>();

@@ -14,6 +14,7 @@ final class Lifecycle {
   private final BacklogPlace place;
   private EventChannel channel;
   private CmState state;
+  private Optional<CmEvent> failure = Optional.empty();
 
   Lifecycle(CmId id, EventChannel channel, CmState state, BacklogPlace place) {
     this.id = id;
@@ -62,20 +63,32 @@ final class Lifecycle {
     }
   }
 
-  /** A connection that is not established fails; says whether there was one. */
-  synchronized boolean fails() {
+  /**
+   * Something that is not established fails, which the event reports. Says whether there was
+   * something.
+   */
+  synchronized boolean fails(CmEvent event) {
     place.failed();
-    return moves(CmState.REQUESTED, CmState.FAILED)
-        || moves(CmState.CONNECTING, CmState.FAILED)
-        || moves(CmState.RESPONDED, CmState.FAILED)
-        || moves(CmState.ACCEPTING, CmState.FAILED);
+    boolean fails =
+        moves(CmState.REQUESTED, CmState.FAILED)
+            || moves(CmState.CONNECTING, CmState.FAILED)
+            || moves(CmState.RESPONDED, CmState.FAILED)
+            || moves(CmState.ACCEPTING, CmState.FAILED);
+    if (fails) {
+      failure = Optional.of(event);
+      post(event);
+    }
+    return fails;
+  }
+
+  /** Why it failed, if its peer, its carrier or its device made it fail. */
+  synchronized Optional<VerbsException> failure() {
+    return failure.map(CmEvent::failure);
   }
 
   /** The peer does not answer, of which an event tells if something was not established. */
   synchronized void unreachable(String message) {
-    if (fails()) {
-      post(failure(CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), message));
-    }
+    fails(failure(CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), message));
   }
 
   /** An event of the identifier. */
@@ -103,6 +116,16 @@ final class Lifecycle {
   /** Removes the first of its events, for one that was taken instead. */
   synchronized Optional<CmEvent> firstUntaken() {
     return channel.removeFirstOf(id);
+  }
+
+  /** Its events that were not taken. */
+  synchronized List<CmEvent> untaken() {
+    return channel.eventsOf(id);
+  }
+
+  /** Drops events, as if they had not come. */
+  synchronized void drop(List<CmEvent> events) {
+    channel.drop(events);
   }
 
   /** Moves to another channel, with the events that were not taken. */

@@ -14,9 +14,13 @@ import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceRequest;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The requests that a listening identifier takes, of which it lets a number wait. */
 final class Listening implements End {
+  private static final Logger LOG = LoggerFactory.getLogger(Listening.class);
+
   private final CmId id;
   private final int backlog;
   private final List<Registration> registrations = new ArrayList<>();
@@ -100,6 +104,7 @@ final class Listening implements End {
     /** Makes an identifier for a request, unless the backlog is full. */
     private <T> Optional<T> take(Function<CmId, Optional<T>> present) {
       if (!enter()) {
+        LOG.debug("{}: the backlog of {} requests is full", id, backlog);
         return Optional.empty();
       }
       BacklogPlace place = BacklogPlace.of(Listening.this);

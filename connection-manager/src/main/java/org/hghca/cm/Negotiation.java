@@ -68,19 +68,21 @@ final class Negotiation {
   /**
    * The answer to a request.
    *
+   * @param startingPsn from which the peer sends; 24 bits
    * @throws VerbsException EINVAL when the parameters exceed the device or the message
    */
   static ConnectReply reply(
       DeviceAttributes device,
       ConnectRequest request,
       Optional<QueuePair> queuePair,
-      ConnectionParameters parameters) {
+      ConnectionParameters parameters,
+      int startingPsn) {
     requireFits(parameters.data(), MAX_REPLY_DATA);
     return new ConnectReply(
         request.path(),
         number(queuePair, parameters),
         hasSharedReceives(queuePair, parameters),
-        psn(device),
+        startingPsn,
         Math.min(served(device, parameters), request.initiatorDepth()),
         Math.min(outstanding(device, parameters), request.responderResources()),
         parameters.rnrRetryCount(),
@@ -133,7 +135,8 @@ final class Negotiation {
     return asked;
   }
 
-  private static int psn(DeviceAttributes device) {
+  /** A random starting PSN, 24 bits; fewer for a device whose PSNs must not wrap. */
+  static int psn(DeviceAttributes device) {
     boolean low = device.has(DeviceQuirk.NO_PSN_WRAP);
     return ThreadLocalRandom.current().nextInt(low ? LOW_PSNS : PSNS);
   }

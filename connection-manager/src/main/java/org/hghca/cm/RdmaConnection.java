@@ -73,7 +73,7 @@ public final class RdmaConnection implements AutoCloseable {
           requested.migrate(channel);
           connection.makeQueuePair();
           options.prepare().accept(connection);
-          requested.accept(options.parameters());
+          connection.answer();
           connection.await(CmEventType.ESTABLISHED);
         });
   }
@@ -95,6 +95,19 @@ public final class RdmaConnection implements AutoCloseable {
         e.addSuppressed(unclosed);
       }
       throw e;
+    }
+  }
+
+  /** Accepts; where the peer has given up meanwhile, the failure says so, not the state. */
+  private void answer() {
+    try {
+      id.accept(options.parameters());
+    } catch (VerbsException e) {
+      VerbsException cause = id.failure().orElse(e);
+      if (!cause.equals(e)) {
+        cause.addSuppressed(e);
+      }
+      throw cause;
     }
   }
 

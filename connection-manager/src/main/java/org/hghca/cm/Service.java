@@ -74,14 +74,8 @@ final class Service implements ServiceEvents, End {
               .withPrivateData(reply.privateData())
               .withQueuePair(reply.qpNumber(), false);
       if (reply.status() != ServiceReply.SUCCESS) {
-        if (life.fails()) {
-          life.post(
-              life.failure(
-                      CmEventType.UNREACHABLE,
-                      reply.status(),
-                      "%s: %s".formatted(request.remote(), Refusals.status(reply.status())))
-                  .with(parameters));
-        }
+        String message = "%s: %s".formatted(request.remote(), Refusals.status(reply.status()));
+        life.fails(life.failure(CmEventType.UNREACHABLE, reply.status(), message).with(parameters));
       } else if (life.moves(CmState.CONNECTING, CmState.CONNECTED)) {
         Path path = reply.path();
         life.post(
@@ -99,11 +93,7 @@ final class Service implements ServiceEvents, End {
 
   @Override
   public void failed(VerbsException cause) {
-    synchronized (life) {
-      if (life.fails()) {
-        life.post(life.failure(CmEventType.UNREACHABLE, cause));
-      }
-    }
+    life.fails(life.failure(CmEventType.UNREACHABLE, cause));
   }
 
   @Override

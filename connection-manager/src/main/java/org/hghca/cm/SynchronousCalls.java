@@ -2,6 +2,7 @@ package org.hghca.cm;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -17,12 +18,25 @@ final class SynchronousCalls {
   }
 
   /**
-   * Waits for the event of a call.
+   * Makes a call, and waits for its event. Events of earlier calls, whose wait timed out or was
+   * interrupted, are dropped.
    *
+   * @param call whether an event follows
    * @throws VerbsException the failure that comes instead; ETIMEDOUT when none comes; EAGAIN when
    *     the thread is interrupted
    */
-  void await(Duration limit, CmEventType... wanted) {
+  void run(BooleanSupplier call, Duration limit, CmEventType... wanted) {
+    synchronized (life) {
+      List<CmEvent> earlier = life.untaken();
+      if (!call.getAsBoolean()) {
+        return;
+      }
+      life.drop(earlier);
+    }
+    await(limit, wanted);
+  }
+
+  private void await(Duration limit, CmEventType... wanted) {
     try {
       CmEvent event =
           life.channel()
