@@ -150,28 +150,35 @@ class ClosingTest {
     }
   }
 
-  /** The carrier of the first device delivers a request while the second one cannot listen. */
+  /** The carrier of the first device delivers a request while the second one's port is taken. */
   @Test
   void failedListenReleasesItsDevicesWithoutTheLockOfTheIdentifier() throws Exception {
     try (TwoDevices ib = new TwoDevices(CarrierKind.IB, "");
-        Context other = RdmaDevices.open("model:cannot-listen?cable=cannot-listen")) {
+        Context other = RdmaDevices.open("model:cannot-listen?cable=cannot-listen");
+        EventChannel elsewhere = EventChannel.open(other);
+        CmId taken = elsewhere.createId(PortSpace.TCP)) {
       HookedDevice second = new HookedDevice(other);
-      CompletableFuture<Throwable> failure = new CompletableFuture<>();
       EventChannel channel = EventChannel.open(CmDevices.of(ib.server.context, second.context()));
       CmId listener = channel.createId(PortSpace.TCP);
       listener.carrier(CarrierKind.IB);
       listener.bind(new InetSocketAddress(0));
+      int port = listener.localAddress().getPort();
+      taken.carrier(CarrierKind.IB);
+      taken.bind(new InetSocketAddress(port));
+      taken.listen(1);
       second.before(
-          "allocateProtectionDomain",
+          "device",
           () -> {
-            ask(ib, listener.localAddress().getPort());
+            ask(ib, port);
             awaitBlockedCarrier(ib.server.context);
-            throw new VerbsException(Errno.EBUSY, "no place to listen");
           });
+      CompletableFuture<Throwable> failure = new CompletableFuture<>();
       Thread.ofPlatform()
           .daemon()
           .start(() -> failure.complete(catchThrowable(() -> listener.listen(1))));
-      assertThat(failure.get(20, TimeUnit.SECONDS)).hasMessageContaining("no place to listen");
+      assertThat(failure.get(20, TimeUnit.SECONDS))
+          .isInstanceOfSatisfying(
+              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
       listener.close();
       while (!channel.toString().startsWith("event channel with 0 identifiers")) {
         Thread.onSpinWait(); // the request's, which the carrier's thread closes
