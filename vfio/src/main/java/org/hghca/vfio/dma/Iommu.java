@@ -65,7 +65,7 @@ public final class Iommu {
   public void unmap(long iova) {
     remove(iova);
     long seen = run.get();
-    if (isRunning(seen) && runner != Thread.currentThread()) {
+    if (isRunning(seen) && !Thread.currentThread().equals(runner)) {
       awaitEnd(seen);
     }
   }
