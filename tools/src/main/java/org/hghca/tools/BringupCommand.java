@@ -135,7 +135,7 @@ final class BringupCommand implements Callable<Integer> {
     Bringup session = new Bringup(options);
     checkIds(session.steps(), options.only());
     checkIds(session.steps(), options.skip());
-    List<ReportFile> files = files();
+    List<ReportFile<BringupReport>> files = files();
     long onStdout = files.stream().filter(ReportFile::isStdout).count();
     if (onStdout > 1) {
       throw wrong("only one of --json, --junit and --html can go to stdout");
@@ -160,16 +160,16 @@ final class BringupCommand implements Callable<Integer> {
     }
   }
 
-  private List<ReportFile> files() {
-    List<ReportFile> files = new ArrayList<>();
+  private List<ReportFile<BringupReport>> files() {
+    List<ReportFile<BringupReport>> files = new ArrayList<>();
     if (json != null) {
-      files.add(new ReportFile(json, BringupCommand::json));
+      files.add(new ReportFile<>(json, BringupCommand::json));
     }
     if (junit != null) {
-      files.add(new ReportFile(junit, JunitOutput::of));
+      files.add(new ReportFile<>(junit, JunitOutput::of));
     }
     if (html != null) {
-      files.add(new ReportFile(html, HtmlOutput::of));
+      files.add(new ReportFile<>(html, HtmlOutput::of));
     }
     return files;
   }
@@ -183,9 +183,9 @@ final class BringupCommand implements Callable<Integer> {
   }
 
   /** Writes all that can be written; returns whether that is everything. */
-  private boolean write(List<ReportFile> files, BringupReport report) {
+  private boolean write(List<ReportFile<BringupReport>> files, BringupReport report) {
     boolean written = true;
-    for (ReportFile file : files) {
+    for (ReportFile<BringupReport> file : files) {
       try {
         file.write(report, out());
       } catch (UncheckedIOException e) {

@@ -1,11 +1,14 @@
 package org.hghca.tools;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.hghca.tools.demo.NotOpenedException;
 import org.hghca.tools.perf.Device;
+import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.PerfSession;
 import org.hghca.tools.perf.PerfTest;
@@ -30,6 +33,7 @@ final class PerfTestCommand implements Callable<Integer> {
   @Mixin private PerfQueueOptions queues;
   @Mixin private PerfRouteOptions route;
   @Mixin private PerfReportOptions report;
+  @Mixin private PerfPageOption page;
 
   @CommandLine.Parameters(
       arity = "0..1",
@@ -93,7 +97,7 @@ final class PerfTestCommand implements Callable<Integer> {
             filled,
             route.route(check),
             report.report(check, test, amount));
-    return run(parameters);
+    return page.canBeWritten() ? run(parameters) : ExitCode.NO_OUTPUT.code();
   }
 
   private QpType type() {
@@ -112,13 +116,22 @@ final class PerfTestCommand implements Callable<Integer> {
   }
 
   private Integer run(Parameters parameters) {
-    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter out = page.text();
     PrintWriter err = spec.commandLine().getErr();
     Thread running = Thread.currentThread();
     try (Device opened = open(parameters.route(), err);
         Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED)) {
-      boolean whole =
-          new PerfSession(parameters, opened, out, err).run(Optional.ofNullable(server), port);
+      List<Figure> figures = new ArrayList<>();
+      PerfSession session = new PerfSession(parameters, opened, out, err, figures::add);
+      Optional<String> host = Optional.ofNullable(server);
+      boolean whole = session.run(host, port);
+      List<String> words = spec.root().commandLine().getParseResult().originalArgs();
+      boolean written =
+          !page.isWanted()
+              || page.write(PerfFacts.report(opened, parameters, words, host, figures));
+      if (whole && !written) {
+        return ExitCode.NO_OUTPUT.code();
+      }
       return (whole ? ExitCode.OK : ExitCode.INTERRUPTED).code();
     } catch (InterruptedException e) {
       return ExitCode.INTERRUPTED.code();

@@ -9,15 +9,15 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.function.Function;
-import org.hghca.tools.bringup.BringupReport;
 
 /**
  * The destination of one form of a report.
  *
+ * @param <T> the report
  * @param name of the file; {@code -} is standard output
  * @param form the report as the text of the file
  */
-record ReportFile(String name, Function<BringupReport, String> form) {
+record ReportFile<T>(String name, Function<T, String> form) {
   private static final String STDOUT = "-";
 
   boolean isStdout() {
@@ -59,7 +59,7 @@ record ReportFile(String name, Function<BringupReport, String> form) {
    *
    * @throws UncheckedIOException saying why it cannot be written
    */
-  void write(BringupReport report, PrintWriter out) {
+  void write(T report, PrintWriter out) {
     String text = form.apply(report);
     if (isStdout()) {
       out.println(text);

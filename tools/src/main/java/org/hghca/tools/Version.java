@@ -2,6 +2,7 @@ package org.hghca.tools;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.IVersionProvider;
 
@@ -9,10 +10,16 @@ import picocli.CommandLine.IVersionProvider;
 final class Version implements IVersionProvider {
 
   @Override
-  public String[] getVersion() throws IOException {
+  public String[] getVersion() {
+    return new String[] {"hghca " + hghca(), "Java " + Runtime.version()};
+  }
+
+  /** The version alone. */
+  static String hghca() {
     try (InputStream text = Version.class.getResourceAsStream("version.txt")) {
-      String version = new String(text.readAllBytes(), StandardCharsets.UTF_8).strip();
-      return new String[] {"hghca " + version, "Java " + Runtime.version()};
+      return new String(text.readAllBytes(), StandardCharsets.UTF_8).strip();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }

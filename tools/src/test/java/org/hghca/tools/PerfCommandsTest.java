@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -179,6 +181,32 @@ class PerfCommandsTest {
         assertThat(run.exitCode()).as(run.out()).isZero();
       }
     }
+  }
+
+  @Test
+  void pages(@TempDir Path folder) throws Exception {
+    Running server = start(SERVER, "ib_write_lat -n 100 --html " + folder.resolve("server.html"));
+    CommandLineRun client = client("ib_write_lat -n 100 --html " + folder.resolve("client.html"));
+    assertThat(client.exitCode()).as(client.err()).isZero();
+    assertThat(server.await().exitCode()).isZero();
+    assertThat(folder.resolve("client.html"))
+        .content()
+        .contains("<h1>ib_write_lat, RC</h1>")
+        .contains("<dd>client of 127.0.0.1</dd>")
+        .contains("<dd>model:127.0.0.62?net=udp:127.0.0.62</dd>")
+        .contains("<dt>profile</dt>")
+        .contains("<figcaption>ib_write_lat, RC: distribution of latencies</figcaption>")
+        .contains("<td>2</td>\n<td>100</td>");
+    assertThat(folder.resolve("server.html")).content().contains("<dd>server</dd>");
+  }
+
+  @Test
+  void pageThatCannotBeWrittenIsToldBeforeTheMeasurement(@TempDir Path folder) throws Exception {
+    CommandLineRun run = start(SERVER, "ib_write_bw --html " + folder).await();
+    assertThat(run.exitCode()).isEqualTo(5);
+    assertThat(run.err())
+        .isEqualTo("hghca: %s cannot be written: it is a folder\n".formatted(folder));
+    assertThat(run.out()).isEmpty();
   }
 
   @Test

@@ -12,8 +12,8 @@ import java.nio.ByteBuffer;
  * @param average MiB/s or Gb/s
  * @param messageRate millions of messages a second
  */
-record BandwidthReport(
-    long size, long iterations, double peak, double average, double messageRate) {
+public record BandwidthReport(
+    long size, long iterations, double peak, double average, double messageRate) implements Figure {
   /** The five values, 8 bytes each, in the order of the wire. */
   byte[][] toMessages() {
     return new byte[][] {

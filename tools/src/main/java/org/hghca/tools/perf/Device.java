@@ -73,7 +73,8 @@ public final class Device implements AutoCloseable {
                             index.isEmpty() ? "" : " with index " + index.getAsInt())));
   }
 
-  Context context() {
+  /** The opened device. */
+  public Context context() {
     return context;
   }
 

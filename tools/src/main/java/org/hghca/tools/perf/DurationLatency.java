@@ -8,7 +8,8 @@ package org.hghca.tools.perf;
  * @param average microseconds
  * @param perSecond transactions a second
  */
-public record DurationLatency(long size, long iterations, double average, double perSecond) {
+public record DurationLatency(long size, long iterations, double average, double perSecond)
+    implements Figure {
   private static final double NANOS = 1000;
   private static final double SECOND = 1e9;
 

@@ -26,7 +26,8 @@ public record LatencyResult(
     double deviation,
     double p99,
     double p999,
-    double[] samples) {
+    double[] samples)
+    implements Figure {
   /** The longest samples, which perftest leaves out of its statistics. */
   static final int TAIL = 2;
 

@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
 
@@ -15,6 +16,7 @@ public final class PerfSession {
   private final Device device;
   private final PrintWriter out;
   private final PrintWriter err;
+  private final Consumer<Figure> figures;
   private final boolean full;
 
   /**
@@ -22,12 +24,19 @@ public final class PerfSession {
    *
    * @param out gets header and rows
    * @param err gets warnings
+   * @param figures gets each row
    */
-  public PerfSession(Parameters parameters, Device device, PrintWriter out, PrintWriter err) {
+  public PerfSession(
+      Parameters parameters,
+      Device device,
+      PrintWriter out,
+      PrintWriter err,
+      Consumer<Figure> figures) {
     this.asked = parameters;
     this.device = device;
     this.out = out;
     this.err = err;
+    this.figures = figures;
     full = parameters.report().only().isEmpty();
   }
 
@@ -220,6 +229,7 @@ public final class PerfSession {
     }
 
     private void row(BandwidthReport report) {
+      figures.accept(report);
       Optional<Parameters.Only> only = parameters.report().only();
       out.println(
           only.map(
@@ -276,6 +286,7 @@ public final class PerfSession {
     }
 
     private void row(LatencyResult result) {
+      figures.accept(result);
       if (!full) {
         out.println("%f".formatted(result.average()));
         return;
@@ -302,6 +313,7 @@ public final class PerfSession {
     }
 
     private void row(DurationLatency result) {
+      figures.accept(result);
       out.println(full ? Columns.row(result) : "%f".formatted(result.average()));
       out.flush();
     }

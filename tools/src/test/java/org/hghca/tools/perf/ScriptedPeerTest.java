@@ -83,7 +83,11 @@ class ScriptedPeerTest {
                   try (Device device = Device.open("model:a?net=udp:127.0.0.63", ROUTE)) {
                     run.complete(
                         new PerfSession(
-                                PARAMETERS, device, new PrintWriter(out), new PrintWriter(err))
+                                PARAMETERS,
+                                device,
+                                new PrintWriter(out),
+                                new PrintWriter(err),
+                                _ -> {})
                             .run(server, port));
                   } catch (InterruptedException | RuntimeException e) {
                     run.completeExceptionally(e);

@@ -1,0 +1,84 @@
+package org.hghca.tools;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.hghca.tools.perf.Device;
+import org.hghca.tools.perf.Figure;
+import org.hghca.tools.perf.Parameters;
+import org.hghca.tools.perf.page.Environment;
+import org.hghca.tools.perf.page.Measurement;
+import org.hghca.tools.perf.page.PerfReport;
+
+/** What the page of a program of perftest says. */
+final class PerfFacts {
+  private PerfFacts() {}
+
+  /**
+   * The page of one run.
+   *
+   * @param words of the command line
+   * @param server its host; empty when this is the server
+   */
+  static PerfReport report(
+      Device device,
+      Parameters parameters,
+      List<String> words,
+      Optional<String> server,
+      List<Figure> figures) {
+    Map<String, String> facts = new LinkedHashMap<>();
+    facts.put("command", "hghca " + String.join(" ", words));
+    facts.put("side", server.map(host -> "client of " + host).orElse("server"));
+    facts.put("amount", amount(parameters.amount()));
+    facts.put("queues", queues(parameters));
+    facts.putAll(Environment.device(device.context(), parameters.route().port()));
+    facts.put("hghca", Version.hghca());
+    facts.putAll(Environment.machine());
+    String title =
+        "%s, %s%s"
+            .formatted(
+                parameters.test().program(),
+                parameters.type(),
+                parameters.queues().bidirectional() ? ", both directions" : "");
+    return new PerfReport(
+        title, facts, List.of(new Measurement(title, parameters.report().gigabits(), figures)));
+  }
+
+  private static String amount(Parameters.Amount amount) {
+    String sizes =
+        amount.all() ? "messages of all sizes" : "messages of %d bytes".formatted(amount.size());
+    String extent =
+        amount
+            .span()
+            .map(
+                span ->
+                    "%d s%s, %d s of it at each end not counted"
+                        .formatted(
+                            span.whole().toSeconds(),
+                            span.endless() ? " a row" : "",
+                            span.margin().toSeconds()))
+            .orElse("%d of each queue pair".formatted(amount.iterations()));
+    return sizes
+        + ", "
+        + extent
+        + amount
+            .rate()
+            .map(r -> ", at most %.0f a second".formatted(r.messagesPerSecond()))
+            .orElse("");
+  }
+
+  private static String queues(Parameters parameters) {
+    Parameters.Queues queues = parameters.queues();
+    return "%d %s, tx depth %d, rx depth %d, post list %d, CQ moderation %d, inline up to %d bytes%s"
+        .formatted(
+            queues.pairs(),
+            parameters.type(),
+            queues.sendDepth(),
+            queues.receiveDepth(),
+            queues.postList(),
+            queues.moderation(),
+            queues.inline(),
+            queues.events() ? ", events" : ", polling");
+  }
+}

@@ -1,0 +1,109 @@
+package org.hghca.tools.perf.page;
+
+import java.io.StringWriter;
+import javax.xml.stream.XMLOutputFactory;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamWriter;
+
+/** Writes elements, which are well-formed and escaped by construction. Not thread-safe. */
+final class Markup {
+  private static final int REPLACEMENT = 0xfffd;
+
+  private final StringWriter text = new StringWriter();
+  private final XMLStreamWriter writer;
+
+  /** A document with a type. */
+  Markup(String documentType) {
+    try {
+      writer = XMLOutputFactory.newInstance().createXMLStreamWriter(text);
+      writer.writeDTD("<!DOCTYPE " + documentType + ">\n");
+    } catch (XMLStreamException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /**
+   * Begins an element.
+   *
+   * @param attributes names and values in turn
+   */
+  Markup open(String tag, String... attributes) {
+    try {
+      writer.writeStartElement(tag);
+      write(attributes);
+    } catch (XMLStreamException e) {
+      throw new IllegalStateException(e);
+    }
+    return this;
+  }
+
+  /** Ends the element that was begun last, and the line. */
+  Markup close() {
+    try {
+      writer.writeEndElement();
+      writer.writeCharacters("\n");
+    } catch (XMLStreamException e) {
+      throw new IllegalStateException(e);
+    }
+    return this;
+  }
+
+  /** An element without content: of HTML only one that never has any. */
+  Markup empty(String tag, String... attributes) {
+    try {
+      writer.writeEmptyElement(tag);
+      write(attributes);
+      writer.writeCharacters("\n");
+    } catch (XMLStreamException e) {
+      throw new IllegalStateException(e);
+    }
+    return this;
+  }
+
+  /** An element with text only. */
+  Markup element(String tag, String content, String... attributes) {
+    return open(tag, attributes).text(content).close();
+  }
+
+  /** Text; a character that XML does not have is replaced. */
+  Markup text(String content) {
+    try {
+      writer.writeCharacters(legal(content));
+    } catch (XMLStreamException e) {
+      throw new IllegalStateException(e);
+    }
+    return this;
+  }
+
+  private void write(String... attributes) throws XMLStreamException {
+    for (int i = 0; i < attributes.length; i += 2) {
+      writer.writeAttribute(attributes[i], legal(attributes[i + 1]));
+    }
+  }
+
+  private static String legal(String content) {
+    return content
+        .codePoints()
+        .map(c -> isLegal(c) ? c : REPLACEMENT)
+        .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+        .toString();
+  }
+
+  private static boolean isLegal(int c) {
+    return c >= ' ' && !(c >= 0xd800 && c <= 0xdfff) && c != 0xfffe && c != 0xffff
+        || c == '\n'
+        || c == '\t';
+  }
+
+  /** The document, all of whose elements are closed. */
+  @Override
+  public String toString() {
+    try {
+      writer.writeEndDocument();
+      writer.flush();
+    } catch (XMLStreamException e) {
+      throw new IllegalStateException(e);
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,53 @@
+package org.hghca.tools.perf.page;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/** Results as one self-contained HTML page, which is also well-formed XML. */
+public final class PerfPage {
+  private PerfPage() {}
+
+  /** The page. */
+  public static String of(PerfReport report) {
+    Markup page = new Markup("html");
+    page.open("html", "lang", "en").open("head");
+    page.empty("meta", "charset", "utf-8");
+    page.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
+    page.element("title", report.title());
+    page.element("style", style());
+    page.close().open("body");
+    page.element("h1", report.title());
+    for (Measurement measurement : report.measurements()) {
+      page.open("section");
+      page.element("h2", measurement.title());
+      if (measurement.figures().isEmpty()) {
+        page.element("p", "Nothing was measured on this side.");
+      } else {
+        Plots.of(measurement).forEach(plot -> plot.write(page));
+        Table.write(page, measurement);
+      }
+      page.close();
+    }
+    facts(page, report.facts());
+    page.close().close();
+    return page.toString();
+  }
+
+  private static void facts(Markup page, Map<String, String> facts) {
+    page.open("section").element("h2", "Environment").open("dl");
+    facts.forEach((name, value) -> page.element("dt", name).element("dd", value));
+    page.close().close();
+  }
+
+  /** Without characters that XML would escape, which a browser reads literally here. */
+  private static String style() {
+    try (InputStream css = PerfPage.class.getResourceAsStream("perf.css")) {
+      return new String(css.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

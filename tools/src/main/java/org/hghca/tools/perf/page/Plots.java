@@ -1,0 +1,129 @@
+package org.hghca.tools.perf.page;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.hghca.tools.perf.BandwidthReport;
+import org.hghca.tools.perf.DurationLatency;
+import org.hghca.tools.perf.Figure;
+import org.hghca.tools.perf.LatencyResult;
+
+/** Which plots a measurement has: by size, over time, by percentile; none for a single row. */
+final class Plots {
+  private static final double MILLION = 1e6;
+
+  /** Points of a line by percentile. */
+  private static final int STEPS = 200;
+
+  private Plots() {}
+
+  static List<Plot> of(Measurement measurement) {
+    List<BandwidthReport> rates = only(measurement, BandwidthReport.class);
+    List<LatencyResult> latencies = only(measurement, LatencyResult.class);
+    List<Plot> plots = new ArrayList<>();
+    if (rates.size() > 1) {
+      boolean one = rates.stream().map(Figure::size).distinct().count() == 1;
+      plots.addAll(one ? List.of(overTime(measurement, rates)) : bySize(measurement, rates));
+    }
+    if (latencies.stream().map(Figure::size).distinct().count() > 1) {
+      plots.add(latencyBySize(measurement, latencies));
+    }
+    if (!latencies.isEmpty()) {
+      plots.add(byPercentile(measurement, latencies));
+    }
+    List<DurationLatency> averages = only(measurement, DurationLatency.class);
+    if (averages.stream().map(Figure::size).distinct().count() > 1) {
+      plots.add(
+          plot(
+              measurement.title() + ": latency by size",
+              Axis.sizes(column(averages, Figure::size)),
+              "µs",
+              new Plot.Line(
+                  "average",
+                  column(averages, Figure::size),
+                  column(averages, DurationLatency::average))));
+    }
+    return plots;
+  }
+
+  private static <T extends Figure> List<T> only(Measurement measurement, Class<T> kind) {
+    return measurement.figures().stream().filter(kind::isInstance).map(kind::cast).toList();
+  }
+
+  private static <T> double[] column(List<T> rows, ToDoubleFunction<T> value) {
+    return rows.stream().mapToDouble(value).toArray();
+  }
+
+  private static Plot plot(String caption, Axis across, String title, Plot.Line... lines) {
+    return new Plot(caption, across, title, List.of(lines));
+  }
+
+  private static List<Plot> bySize(Measurement measurement, List<BandwidthReport> rates) {
+    double[] sizes = column(rates, Figure::size);
+    Axis across = Axis.sizes(sizes);
+    List<Plot.Line> lines = new ArrayList<>();
+    lines.add(new Plot.Line("average", sizes, column(rates, BandwidthReport::average)));
+    if (rates.stream().allMatch(rate -> rate.peak() > 0)) {
+      lines.add(new Plot.Line("peak", sizes, column(rates, BandwidthReport::peak)));
+    }
+    return List.of(
+        new Plot(measurement.title() + ": throughput by size", across, measurement.unit(), lines),
+        plot(
+            measurement.title() + ": messages by size",
+            across,
+            "millions a second",
+            new Plot.Line("messages", sizes, column(rates, BandwidthReport::messageRate))));
+  }
+
+  /**
+   * Each row began when the one before ended, and its messages and their rate say how long it was.
+   */
+  private static Plot overTime(Measurement measurement, List<BandwidthReport> rates) {
+    double[] ends = column(rates, rate -> rate.iterations() / (rate.messageRate() * MILLION));
+    Arrays.parallelPrefix(ends, Double::sum);
+    return plot(
+        measurement.title() + ": throughput over time",
+        Axis.span("seconds", ends),
+        measurement.unit(),
+        new Plot.Line("average", ends, column(rates, BandwidthReport::average)));
+  }
+
+  private static Plot latencyBySize(Measurement measurement, List<LatencyResult> rows) {
+    double[] sizes = column(rows, Figure::size);
+    return plot(
+        measurement.title() + ": latency by size",
+        Axis.sizes(sizes),
+        "µs",
+        new Plot.Line("99 %", sizes, column(rows, LatencyResult::p99)),
+        new Plot.Line("median", sizes, column(rows, LatencyResult::typical)),
+        new Plot.Line("minimum", sizes, column(rows, LatencyResult::min)));
+  }
+
+  /** All samples; of many sizes some, from the smallest to the largest. */
+  private static Plot byPercentile(Measurement measurement, List<LatencyResult> rows) {
+    int shown = Math.min(rows.size(), Plot.MOST_LINES);
+    List<LatencyResult> some = new ArrayList<>();
+    for (int i = 0; i < shown; i++) {
+      some.add(rows.get(shown == 1 ? 0 : i * (rows.size() - 1) / (shown - 1)));
+    }
+    int most = some.stream().mapToInt(row -> row.samples().length).max().orElse(0);
+    Axis across = Axis.percentiles(most);
+    List<Plot.Line> lines = some.stream().map(Plots::distribution).toList();
+    return new Plot(measurement.title() + ": distribution of latencies", across, "µs", lines);
+  }
+
+  private static Plot.Line distribution(LatencyResult row) {
+    double[] sorted = row.samples().clone();
+    Arrays.sort(sorted);
+    double last = Math.log(sorted.length);
+    double[] shares = new double[STEPS + 1];
+    double[] micros = new double[STEPS + 1];
+    for (int i = 0; i <= STEPS; i++) {
+      shares[i] = -Math.expm1(-last * i / STEPS);
+      int rank = (int) Math.floor(shares[i] * sorted.length + 1e-9);
+      micros[i] = sorted[Math.min(rank, sorted.length - 1)];
+    }
+    return new Plot.Line(Axis.size(row.size()) + "B", shares, micros);
+  }
+}
