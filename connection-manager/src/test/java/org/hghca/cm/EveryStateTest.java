@@ -39,7 +39,7 @@ class EveryStateTest {
   }
 
   /** How far a connection has come. */
-  private enum Progress {
+  enum Progress {
     BOUND,
     RESOLVING,
     ADDRESS_RESOLVED,
@@ -61,7 +61,7 @@ class EveryStateTest {
     OVER
   }
 
-  private enum Who {
+  enum Who {
     ACTIVE,
     PASSIVE,
     LISTENER
@@ -251,7 +251,7 @@ class EveryStateTest {
     assertThat(it.server.channel.poll()).isEmpty();
   }
 
-  private enum Question {
+  enum Question {
     ASKED,
     TAKEN,
     ANSWERED
