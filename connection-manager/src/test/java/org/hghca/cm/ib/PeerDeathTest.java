@@ -23,7 +23,7 @@ class PeerDeathTest {
   private final VirtualNetwork net = pair.net;
 
   /** How far the connection had come. */
-  private enum Progress {
+  enum Progress {
     BEFORE,
     /** The request has arrived. */
     ASKED,
@@ -67,7 +67,7 @@ class PeerDeathTest {
     }
   }
 
-  private enum Does {
+  enum Does {
     NOTHING,
     ASK,
     REPLY,
