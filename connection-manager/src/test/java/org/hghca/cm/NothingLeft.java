@@ -12,8 +12,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -29,13 +33,18 @@ public final class NothingLeft implements AfterEachCallback {
   /** Threads and sockets may end a moment after the close that ends them. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
+  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(5);
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-  /** A paragraph of a thread dump. */
-  private static final Pattern THREAD = Pattern.compile("#\\d+ \"hghca[^\"]*\"(?:.+\\n)+");
+  /** The number and the name, the first words of a thread in a dump. */
+  private static final Pattern THREAD =
+      Pattern.compile("^#\\d+ \"hghca[^\"]*\"", Pattern.MULTILINE);
 
-  /** The Java VM keeps a socket of its own, and so may whoever runs the tests. */
-  private static final List<String> BEFORE = before();
+  /**
+   * What there may be: the Java VM keeps a socket of its own, and so may whoever runs the tests. A
+   * test's leak joins it, so that only that test fails.
+   */
+  private static final Set<String> KNOWN = new HashSet<>(before());
 
   private static List<String> before() {
     try {
@@ -51,9 +60,10 @@ public final class NothingLeft implements AfterEachCallback {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     List<String> left = left();
     while (!left.isEmpty() && System.nanoTime() < deadline) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(PAUSE);
       left = left();
     }
+    KNOWN.addAll(left);
     assertThat(left).as("left by the test").isEmpty();
   }
 
@@ -63,8 +73,9 @@ public final class NothingLeft implements AfterEachCallback {
     if (DeviceCarriers.count() > 0) {
       left.add("users of %d devices".formatted(DeviceCarriers.count()));
     }
-    descriptors().stream().filter(one -> !BEFORE.contains(one)).forEach(left::add);
+    left.addAll(descriptors());
     left.addAll(threads());
+    left.removeAll(KNOWN);
     return left;
   }
 
@@ -92,7 +103,7 @@ public final class NothingLeft implements AfterEachCallback {
     }
   }
 
-  /** Threads of the library with their stacks: only a dump of all tells of virtual ones. */
+  /** Threads of the library: only a dump tells of virtual ones. */
   private static List<String> threads() {
     Path file = Path.of(System.getProperty("java.io.tmpdir"), "threads-" + UUID.randomUUID());
     try {
