@@ -4,6 +4,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
+import org.hghca.cm.CarrierKind;
 
 /**
  * What the user asks for.
@@ -11,9 +13,11 @@ import java.util.List;
  * @param ends which of server and client this process runs, and where the server is
  * @param devices names or locators, at most one an end
  * @param port of the server; 0 is any free one
+ * @param carrier by which programs connect that do so by address
  * @param arguments for the program itself
  */
-record CommandLine(Ends ends, List<String> devices, int port, List<String> arguments) {
+record CommandLine(
+    Ends ends, List<String> devices, int port, CarrierKind carrier, List<String> arguments) {
   /** That of the classic examples. */
   private static final int PORT = 19875;
 
@@ -22,8 +26,8 @@ record CommandLine(Ends ends, List<String> devices, int port, List<String> argum
     /** Both, on the loopback address. */
     record Both() implements Ends {}
 
-    /** The server, which listens on an address of this machine. */
-    record Server(String bind) implements Ends {}
+    /** The server; with the address to listen on, unless it is the usual one of the carrier. */
+    record Server(Optional<String> bind) implements Ends {}
 
     /** The client of a server elsewhere. */
     record Client(String host) implements Ends {}
@@ -45,9 +49,10 @@ record CommandLine(Ends ends, List<String> devices, int port, List<String> argum
     List<String> arguments = new ArrayList<>();
     Ends ends = new Ends.Both();
     int port = PORT;
+    CarrierKind carrier = CarrierKind.TCP;
     if ("server".equals(rest.peek())) {
       rest.remove();
-      ends = new Ends.Server("localhost");
+      ends = new Ends.Server(Optional.empty());
     } else if ("client".equals(rest.peek())) {
       rest.remove();
       ends = new Ends.Client(next(rest, "client HOST"));
@@ -57,11 +62,12 @@ record CommandLine(Ends ends, List<String> devices, int port, List<String> argum
       switch (word) {
         case "-d" -> devices.add(next(rest, "-d DEVICE"));
         case "-p" -> port = port(next(rest, "-p PORT"));
+        case "-c" -> carrier = carrier(next(rest, "-c CARRIER"));
         case "-b" -> {
           if (!(ends instanceof Ends.Server)) {
             throw new UsageException("only a server has -b ADDRESS");
           }
-          ends = new Ends.Server(next(rest, "-b ADDRESS"));
+          ends = new Ends.Server(Optional.of(next(rest, "-b ADDRESS")));
         }
         default -> {
           if (word.startsWith("-")) {
@@ -75,7 +81,15 @@ record CommandLine(Ends ends, List<String> devices, int port, List<String> argum
     if (devices.size() > (both ? 2 : 1)) {
       throw new UsageException("one -d an end");
     }
-    return new CommandLine(ends, devices, both ? 0 : port, arguments);
+    return new CommandLine(ends, devices, both ? 0 : port, carrier, arguments);
+  }
+
+  private static CarrierKind carrier(String text) throws UsageException {
+    return switch (text) {
+      case "ib" -> CarrierKind.IB;
+      case "tcp" -> CarrierKind.TCP;
+      default -> throw new UsageException("a carrier is ib or tcp, not " + text);
+    };
   }
 
   private static String next(Deque<String> rest, String what) throws UsageException {

@@ -8,8 +8,9 @@ import org.hghca.cm.RdmaServer;
 
 /**
  * Connections by address, on the device of an end. They are set up over the TCP of the machines,
- * which every device can; two ends on software HCAs, or one and a peer with librdmacm, use the
- * InfiniBand connection manager, {@link CarrierKind#IB}.
+ * which every device can, or with {@code -c ib} by the InfiniBand connection manager, {@link
+ * CarrierKind#IB}, which software HCAs and peers with librdmacm have: no TCP is needed then, and
+ * the addresses are those of the devices.
  */
 final class Connections {
 
@@ -24,7 +25,7 @@ final class Connections {
   static RdmaOptions options(End end) {
     return RdmaOptions.DEFAULT
         .withDevice(end.context())
-        .withCarrier(CarrierKind.TCP)
+        .withCarrier(end.carrier())
         .withTimeout(End.PATIENCE);
   }
 

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import org.hghca.cm.CarrierKind;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
@@ -19,6 +20,7 @@ import org.hghca.verbs.Context;
  * @param context of its device, which {@link Main} opens and closes
  * @param bind where a server is to listen, with port 0 for any
  * @param listening where the server listens, as soon as it does
+ * @param carrier by which connections by address are set up
  * @param arguments that are left on the command line
  * @param out prints what the end says
  */
@@ -27,6 +29,7 @@ record End(
     Context context,
     InetSocketAddress bind,
     CompletableFuture<InetSocketAddress> listening,
+    CarrierKind carrier,
     List<String> arguments,
     PrintStream out) {
 

@@ -25,8 +25,8 @@ public final class Main {
   private static final String USAGE =
       """
       examples/run NAME [-d DEVICE [-d DEVICE]]                both ends, on two software HCAs or on these devices
-      examples/run NAME server [-d DEVICE] [-p PORT] [-b ADDRESS]
-      examples/run NAME client HOST [-d DEVICE] [-p PORT]      one end, in this process or on this machine
+      examples/run NAME server [-d DEVICE] [-p PORT] [-b ADDRESS] [-c ib|tcp]
+      examples/run NAME client HOST [-d DEVICE] [-p PORT] [-c ib|tcp]      one end, the other in another process
       """;
 
   private final PrintStream out;

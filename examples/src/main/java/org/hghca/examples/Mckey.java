@@ -122,6 +122,7 @@ final class Mckey implements Example {
     final InetAddress group;
     final int receives;
     final EventChannel channel;
+    final List<CmId> ids = new ArrayList<>();
     final List<Node> nodes = new ArrayList<>();
 
     Nodes(End end, InetAddress group, int receives) {
@@ -136,6 +137,7 @@ final class Mckey implements Example {
       InetSocketAddress own = Mc.address(end.context());
       for (int i = 0; i < NODES; i++) {
         CmId id = channel.createId(PortSpace.UDP);
+        ids.add(id);
         id.resolveAddress(own, new InetSocketAddress(group, 0), End.PATIENCE);
       }
       for (int joined = 0; joined < NODES; ) {
@@ -165,6 +167,7 @@ final class Mckey implements Example {
     @Override
     public void close() {
       nodes.forEach(Node::close); // a closed identifier leaves its groups
+      ids.forEach(CmId::close); // those that have not come as far as a node
       channel.close();
     }
   }

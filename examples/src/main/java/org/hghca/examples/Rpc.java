@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -55,7 +56,9 @@ final class Rpc implements Example {
   public void client(End end) throws Exception {
     Map<Long, CompletableFuture<String>> waiting = new ConcurrentHashMap<>();
     AtomicLong last = new AtomicLong();
-    RpcPort.Handler wake = (port, qp, call, text) -> waiting.remove(call).complete(text);
+    RpcPort.Handler wake = // an answer to no call is a peer's error, and wakes nobody
+        (port, qp, call, text) ->
+            Optional.ofNullable(waiting.remove(call)).ifPresent(one -> one.complete(text));
     try (RpcPort my = new RpcPort(end, wake);
         ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> done = new ArrayList<>();

@@ -34,7 +34,7 @@ final class RpcPort implements AutoCloseable {
 
   /** What happens to a message; each in a virtual thread of its own. */
   interface Handler {
-    void handle(RpcPort port, QueuePair from, long call, String text);
+    void handle(RpcPort port, QueuePair from, long call, String text) throws InterruptedException;
   }
 
   /** Of one end. */
@@ -117,7 +117,7 @@ final class RpcPort implements AutoCloseable {
     shared.ifPresentOrElse(queue -> queue.postReceive(request), () -> qp.postReceive(request));
   }
 
-  void send(QueuePair qp, long call, String text) {
+  void send(QueuePair qp, long call, String text) throws InterruptedException {
     byte[] bytes = text.getBytes(UTF_8);
     MemorySegment message = MemorySegment.ofArray(new byte[(int) TEXT + bytes.length]);
     message.set(NUMBER, 0, call);
@@ -126,6 +126,9 @@ final class RpcPort implements AutoCloseable {
     // Inline: copied into the request, so that the message needs no registered memory.
     while (!qp.tryPostSend(new SendRequest().send().inline(message))) {
       Thread.yield(); // the queue is full until the dispatcher has polled
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
     }
   }
 
@@ -152,9 +155,15 @@ final class RpcPort implements AutoCloseable {
   private void received(QueuePair qp, long slot) {
     MemorySegment message = memory.segment().asSlice(slot * BYTES, BYTES);
     long call = message.get(NUMBER, 0);
-    byte[] bytes = message.asSlice(TEXT, message.get(NUMBER, LENGTH)).toArray(JAVA_BYTE);
+    // A peer may write anything into its message: a length is checked before it is used.
+    long length = Math.clamp(message.get(NUMBER, LENGTH), 0, BYTES - TEXT);
+    byte[] bytes = message.asSlice(TEXT, length).toArray(JAVA_BYTE);
     postReceive(qp, slot); // before the answer goes, which is a credit of the peer
-    threads.execute(() -> handler.handle(this, qp, call, new String(bytes, UTF_8)));
+    threads.submit(
+        () -> {
+          handler.handle(this, qp, call, new String(bytes, UTF_8));
+          return null;
+        });
   }
 
   @Override

@@ -4,12 +4,14 @@ import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.hghca.cm.CarrierKind;
 import org.hghca.examples.CommandLine.Ends;
 import org.hghca.examples.CommandLine.UsageException;
 import org.hghca.verbs.Context;
@@ -85,12 +87,11 @@ record Run(String name, Example example, CommandLine line, PrintStream out, Prin
     if (line.ends() instanceof Ends.Client(String host)) {
       listening.complete(new InetSocketAddress(host, line.port()));
     }
-    String address = line.ends() instanceof Ends.Server(String bind) ? bind : "localhost";
-    var bind = new InetSocketAddress(address, line.port());
+    var bind = new InetSocketAddress(bindAddress(contexts.getFirst()), line.port());
     List<Callable<Void>> ends = new ArrayList<>();
     if (!(line.ends() instanceof Ends.Client)) {
       Context device = contexts.getFirst();
-      End end = new End("server", device, bind, listening, line.arguments(), out);
+      End end = new End("server", device, bind, listening, line.carrier(), line.arguments(), out);
       ends.add(
           () -> {
             example.server(end);
@@ -99,7 +100,7 @@ record Run(String name, Example example, CommandLine line, PrintStream out, Prin
     }
     if (!(line.ends() instanceof Ends.Server)) {
       Context device = contexts.getLast();
-      End end = new End("client", device, bind, listening, line.arguments(), out);
+      End end = new End("client", device, bind, listening, line.carrier(), line.arguments(), out);
       ends.add(
           () -> {
             example.client(end);
@@ -107,6 +108,14 @@ record Run(String name, Example example, CommandLine line, PrintStream out, Prin
           });
     }
     return ends;
+  }
+
+  /** A server of the InfiniBand connection manager listens on an address of its device. */
+  private String bindAddress(Context server) {
+    if (line.ends() instanceof Ends.Server(Optional<String> bind) && bind.isPresent()) {
+      return bind.get();
+    }
+    return line.carrier() == CarrierKind.IB ? Mc.address(server).getHostString() : "localhost";
   }
 
   /**

@@ -27,6 +27,8 @@ class MainTest {
         "rc -p x",
         "rc -p 65536",
         "rc -x",
+        "rpc -c",
+        "rpc -c udp",
         "rc -b localhost",
         "rc server -d model:a -d model:b",
         "rc -d model:a -d model:b -d model:c"

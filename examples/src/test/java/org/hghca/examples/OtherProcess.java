@@ -14,7 +14,6 @@ import java.util.stream.Collectors;
 
 /** A program in a process of its own, which this one ends at the latest when it closes. */
 final class OtherProcess implements AutoCloseable {
-  private static final Pattern LISTENING = Pattern.compile("server: listening on port (\\d+)");
   private static final int SECONDS = 50;
 
   private final Process process;
@@ -34,20 +33,21 @@ final class OtherProcess implements AutoCloseable {
     return new OtherProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
   }
 
-  /** The port on which it listens. */
-  int awaitPort() throws IOException {
+  /** Reads up to a line that matches, and returns the first group of it. */
+  String await(String pattern) throws IOException {
+    Pattern wanted = Pattern.compile(pattern);
     StringBuilder before = new StringBuilder();
     for (String line = output.readLine(); line != null; line = output.readLine()) {
-      Matcher matcher = LISTENING.matcher(line);
+      Matcher matcher = wanted.matcher(line);
       if (matcher.matches()) {
-        return Integer.parseInt(matcher.group(1));
+        return matcher.group(1);
       }
       before.append(line).append('\n');
     }
-    throw new AssertionError("does not listen: " + before);
+    throw new AssertionError("no line %s in: %s".formatted(pattern, before));
   }
 
-  /** All of its output. */
+  /** The rest of its output. */
   String awaitSuccess() throws InterruptedException {
     String said = output.lines().collect(Collectors.joining("\n"));
     assertThat(process.waitFor(SECONDS, TimeUnit.SECONDS)).as(said).isTrue();

@@ -30,10 +30,10 @@ class RcTest {
   void twoProcessesMoveTheirMessagesOverUdp() throws Exception {
     try (OtherProcess server =
         OtherProcess.of("rc", "server", "-p", "0", "-d", "model:a?net=udp:127.0.0.1")) {
-      int port = server.awaitPort();
+      String port = server.await("server: listening on port (\\d+)");
       OtherProcess client =
           OtherProcess.of(
-              "rc", "client", "localhost", "-p", "" + port, "-d", "model:b?net=udp:127.0.0.2");
+              "rc", "client", "localhost", "-p", port, "-d", "model:b?net=udp:127.0.0.2");
       try (client) {
         assertThat(client.awaitSuccess())
             .contains("client: the server sent 'SEND operation'")
