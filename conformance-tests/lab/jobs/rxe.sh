@@ -32,7 +32,7 @@ tests_on_the_host() {
 }
 
 note kernel "$(uname -r)"
-for package in libibverbs1 librdmacm1t64 rdmacm-utils qemu-system-x86; do
+for package in libibverbs1 librdmacm1t64 rdmacm-utils perftest qemu-system-x86; do
   note "$package" "$(dpkg-query -W -f '${Version}' "$package")"
 done
 check "soft RoCE is up" soft_roce || exit

@@ -83,6 +83,13 @@ final class OurProgram {
     }
   }
 
+  /** Waits until it has printed a text, or has ended. */
+  void awaitEndOr(String text) {
+    while (!hasEnded() && !output().contains(text)) {
+      Thread.onSpinWait();
+    }
+  }
+
   /** What it has printed, errors last. */
   String output() {
     return out.toString() + err;

@@ -26,7 +26,7 @@ record Buffers(int pairs, long largest, Conversation.Layout layout, int header) 
 
   /** Bytes of all of them. */
   long bytes() {
-    return 2 * pairs * block();
+    return 2L * pairs * block();
   }
 
   long sendOffset(int pair) {

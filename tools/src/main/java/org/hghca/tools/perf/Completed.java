@@ -6,8 +6,6 @@ import org.hghca.verbs.Completions;
 
 /** Waits for single completions of a queue. Not thread-safe. */
 final class Completed {
-  private static final BooleanSupplier NEVER = () -> false;
-
   private final Completions one = new Completions(1);
   private final CompletionQueue queue;
   private final String what;
@@ -27,7 +25,11 @@ final class Completed {
 
   /** Waits for the next one; false when the thread was interrupted. */
   boolean await() {
-    return await(NEVER);
+    return await(Completed::never);
+  }
+
+  private static boolean never() {
+    return false;
   }
 
   /** The same, until there is no use in it any more. */

@@ -110,7 +110,7 @@ class ScriptedPeerTest {
     start(Optional.empty(), port);
     while (peer == null) {
       try {
-        peer = new Socket("127.0.0.1", port);
+        peer = new Socket(InetAddress.getLoopbackAddress(), port);
       } catch (IOException e) {
         assertThat(run).isNotDone();
       }
