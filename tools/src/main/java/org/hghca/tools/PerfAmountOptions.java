@@ -176,10 +176,12 @@ final class PerfAmountOptions {
       return Optional.empty();
     }
     check.that(
-        test.isBandwidth()
-            && test.verb() != Verb.ATOMIC
-            && !(test.verb() == Verb.SEND && queues.bidirectional()),
-        "SW Rate limiter can't be executed on non-BW, ATOMIC or bidirectional SEND tests");
+        test.isBandwidth() || rateUnits == 'p' && !isTimed(),
+        "--rate_limit of latency tests needs --rate_units p, and -n");
+    check.that(
+        !test.isBandwidth()
+            || test.verb() != Verb.ATOMIC && !(test.verb() == Verb.SEND && queues.bidirectional()),
+        "SW Rate limiter can't be executed on ATOMIC or bidirectional SEND throughput tests");
     check.that(!all, "--rate_limit needs one size, not -a");
     check.that(rate > 0, "--rate_limit must be more than 0");
     double perSecond =

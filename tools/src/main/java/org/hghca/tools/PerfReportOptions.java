@@ -1,8 +1,17 @@
 package org.hghca.tools;
 
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import org.hghca.tools.perf.Limits;
 import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.Parameters.Only;
+import org.hghca.tools.perf.PerfDocument;
 import org.hghca.tools.perf.PerfTest;
 import picocli.CommandLine.Option;
 
@@ -36,6 +45,43 @@ final class PerfReportOptions {
   private boolean anyFrequency;
 
   @Option(
+      names = {"-w", "--limit_bw", "--min-bw"},
+      paramLabel = "<rate>",
+      description = "Fail if the average throughput is lower, in the unit of the report.")
+  private Double leastBandwidth;
+
+  @Option(
+      names = {"-y", "--limit_msgrate"},
+      paramLabel = "<rate>",
+      description = "Fail if the message rate is lower, in millions a second.")
+  private Double leastMessageRate;
+
+  @Option(
+      names = "--max-lat",
+      paramLabel = "<usec>",
+      description =
+          "Fail if the latency is higher: that of --max-lat-percentile, the average with -D.")
+  private Double mostLatency;
+
+  @Option(
+      names = "--max-lat-percentile",
+      paramLabel = "<percentile>",
+      description = "Which latency --max-lat is about (default: ${DEFAULT-VALUE}).")
+  private double percentile = 50;
+
+  @Option(names = "--json", description = "Print one JSON document instead of text.")
+  private boolean json;
+
+  @Option(names = "--out_json", description = "Write the same document to --out_json_file.")
+  private boolean jsonFile;
+
+  @Option(
+      names = "--out_json_file",
+      paramLabel = "<file>",
+      description = "The file of --out_json (default: perftest_out.json).")
+  private Path jsonFileName;
+
+  @Option(
       names = "--output",
       paramLabel = "<what>",
       description = "Print one number: bandwidth, message_rate or latency.")
@@ -51,7 +97,47 @@ final class PerfReportOptions {
         bandwidth && !noPeak && amount.iterations(test) <= MOST_FOR_PEAK,
         unsorted,
         sorted,
-        only(check, bandwidth));
+        only(check, bandwidth),
+        json,
+        limits(check, bandwidth));
+  }
+
+  private Limits limits(PerfCheck check, boolean bandwidth) {
+    check.that(
+        bandwidth || leastBandwidth == null && leastMessageRate == null,
+        "--min-bw, -w and -y are options of throughput tests");
+    check.that(!bandwidth || mostLatency == null, "--max-lat is an option of latency tests");
+    check.that(
+        percentile > 0 && percentile <= 100, "--max-lat-percentile must be above 0, up to 100");
+    return new Limits(
+        optional(leastBandwidth), optional(leastMessageRate), optional(mostLatency), percentile);
+  }
+
+  private static OptionalDouble optional(Double value) {
+    return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
+  }
+
+  /**
+   * Writes the document where it is wanted.
+   *
+   * @throws UncheckedIOException when the file cannot be written
+   */
+  void write(PerfDocument document, PrintWriter out) {
+    if (!json && !jsonFile && jsonFileName == null) {
+      return;
+    }
+    try {
+      String text = JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(document.toJson());
+      if (json) {
+        out.println(text);
+      }
+      if (jsonFile || jsonFileName != null) {
+        Path file = jsonFileName == null ? Path.of("perftest_out.json") : jsonFileName;
+        Files.writeString(file, text + "\n");
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private Optional<Only> only(PerfCheck check, boolean bandwidth) {

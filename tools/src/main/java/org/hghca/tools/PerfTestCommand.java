@@ -125,6 +125,7 @@ final class PerfTestCommand implements Callable<Integer> {
       PerfSession session = new PerfSession(parameters, opened, out, err, figures::add);
       Optional<String> host = Optional.ofNullable(server);
       boolean whole = session.run(host, port);
+      report.write(session.document(), out);
       List<String> words = spec.root().commandLine().getParseResult().originalArgs();
       boolean written =
           !page.isWanted()
@@ -132,7 +133,8 @@ final class PerfTestCommand implements Callable<Integer> {
       if (whole && !written) {
         return ExitCode.NO_OUTPUT.code();
       }
-      return (whole ? ExitCode.OK : ExitCode.INTERRUPTED).code();
+      ExitCode end = session.isWithinLimits() ? ExitCode.OK : ExitCode.FAILED;
+      return (whole ? end : ExitCode.INTERRUPTED).code();
     } catch (InterruptedException e) {
       return ExitCode.INTERRUPTED.code();
     }

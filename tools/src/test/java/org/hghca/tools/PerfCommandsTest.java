@@ -2,16 +2,21 @@ package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -325,5 +330,65 @@ class PerfCommandsTest {
     assertThat(run.exitCode()).isEqualTo(130);
     assertThat(lastRow(run)).startsWith(" 64  ");
     assertThat(server.await().exitCode()).isEqualTo(1);
+  }
+
+  private static Map<String, Object> json(String text) throws IOException {
+    return JSON.std.mapFrom(text);
+  }
+
+  @Test
+  void documentHasTheKeysOfPerftest() throws Exception {
+    Running server = start(SERVER, "ib_write_bw -n 100 -s 64");
+    CommandLineRun client = client("ib_write_bw -n 100 -s 64 --json");
+    assertThat(server.await().exitCode()).isZero();
+    assertThat(client.exitCode()).isZero();
+    Map<String, Object> document = json(client.out());
+    assertThat(document.get("test_info"))
+        .isEqualTo(
+            json(
+                """
+                {"test": "RDMA_Write_BW_Test", "Dual_port": "OFF",
+                 "Device": "model:127.0.0.62?net=udp:127.0.0.62", "Number_of_qps": 1,
+                 "Transport_type": "IB", "Connection_type": "RC", "Using_SRQ": "OFF",
+                 "PCIe_relax_order": "OFF", "ibv_wr_API": "OFF", "TX_depth": 100,
+                 "CQ_Moderation": 100, "Mtu": 4096, "Link_type": "Ethernet", "GID_index": 0,
+                 "Max_inline_data": 0, "rdma_cm_QPs": "OFF", "Data_ex_method": "Ethernet"}
+                """));
+    assertThat(document.get("results"))
+        .asInstanceOf(InstanceOfAssertFactories.MAP)
+        .containsEntry("MsgSize", 64)
+        .containsEntry("n_iterations", 100)
+        .containsOnlyKeys("MsgSize", "n_iterations", "BW_peak", "BW_average", "MsgRate");
+  }
+
+  @Test
+  void documentOfAPacedLatencyHasPercentiles(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("out.json");
+    Running server = start(SERVER, "ib_send_lat -n 100");
+    CommandLineRun client =
+        client("ib_send_lat -n 100 --rate_limit 2000 --rate_units p --out_json_file " + file);
+    assertThat(server.await().exitCode()).isZero();
+    assertThat(client.exitCode()).isZero();
+    assertThat(lastRow(client)).startsWith(" 2       100  ");
+    assertThat(json(Files.readString(file)).get("results"))
+        .asInstanceOf(InstanceOfAssertFactories.MAP)
+        .containsEntry("n_iterations", 100)
+        .extractingByKey("percentiles_usec")
+        .asInstanceOf(InstanceOfAssertFactories.MAP)
+        .containsOnlyKeys("50", "75", "90", "99", "99.9", "99.99", "99.999", "100");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ib_write_bw -n 100 -s 8, --min-bw 1e9, throughput",
+    "ib_write_bw -n 100 -s 8, -y 1e9, message rate",
+    "ib_read_lat -n 100, --max-lat 0.001 --max-lat-percentile 99, latency p99"
+  })
+  void missedLimitFails(String command, String limit, String what) throws Exception {
+    Running server = start(SERVER, command);
+    CommandLineRun client = client(command + " " + limit);
+    assertThat(server.await().exitCode()).isZero();
+    assertThat(client.exitCode()).isEqualTo(1);
+    assertThat(client.err()).contains(" bytes: " + what);
   }
 }

@@ -51,7 +51,8 @@ final class Header {
     return lines;
   }
 
-  private static String title(Parameters parameters) {
+  /** What is measured, as a title. */
+  static String title(Parameters parameters) {
     Verb verb = parameters.test().verb();
     StringBuilder title = new StringBuilder(verb.title()).append(' ');
     if (verb == Verb.ATOMIC) {

@@ -41,9 +41,20 @@ public record LatencyResult(
    * @param halves whether half the distance counts
    */
   static LatencyResult of(long size, long[] posted, boolean halves) {
-    double[] samples = new double[posted.length - 1];
+    return of(size, posted, Arrays.copyOfRange(posted, 1, posted.length), halves);
+  }
+
+  /**
+   * Of the times at which messages were due and at which they were answered. A message that could
+   * not go when it was due, since the one before was late, has waited since then.
+   *
+   * @param due nanoseconds
+   * @param answered nanoseconds; there may be fewer, but {@link #TAIL} + 1
+   */
+  static LatencyResult of(long size, long[] due, long[] answered, boolean halves) {
+    double[] samples = new double[Math.min(due.length, answered.length)];
     for (int i = 0; i < samples.length; i++) {
-      samples[i] = (posted[i + 1] - posted[i]) / (halves ? 2 * NANOS : NANOS);
+      samples[i] = (answered[i] - due[i]) / (halves ? 2 * NANOS : NANOS);
     }
     double[] sorted = samples.clone();
     Arrays.sort(sorted);
@@ -53,7 +64,7 @@ public record LatencyResult(
         Arrays.stream(sorted, 0, count).map(s -> (s - average) * (s - average)).sum() / count;
     return new LatencyResult(
         size,
-        posted.length,
+        due.length,
         sorted[0],
         sorted[count],
         median(sorted, count),

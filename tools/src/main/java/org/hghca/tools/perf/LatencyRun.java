@@ -7,10 +7,14 @@ import java.util.Arrays;
  * is allocated meanwhile. Not thread-safe.
  */
 final class LatencyRun {
+  private static final double SECOND = 1e9;
+
   private final Round round;
   private final long size;
   private final boolean halves;
   private final long[] posted;
+  private final long[] answered;
+  private final long gap;
   private final Parameters.Amount amount;
   private long rounds;
   private long start;
@@ -23,6 +27,8 @@ final class LatencyRun {
     boolean timed = amount.span().isPresent();
     halves = !parameters.test().verb().isRequest();
     posted = new long[timed ? 0 : Math.toIntExact(amount.iterations())];
+    gap = amount.rate().map(rate -> (long) (SECOND / rate.messagesPerSecond())).orElse(0L);
+    answered = new long[gap == 0 ? 0 : posted.length];
     round =
         switch (parameters.test().verb()) {
           case SEND ->
@@ -44,19 +50,50 @@ final class LatencyRun {
     while (goesOn && rounds < posted.length) {
       if (rounds > 0 || !round.begins()) {
         goesOn = round.receive(++received, LatencyRun::never);
+        answered();
       }
+      goesOn = goesOn && awaitDue();
       if (goesOn) {
-        posted[(int) rounds++] = System.nanoTime();
+        rounds++;
         goesOn = round.send(rounds);
       }
     }
     if (goesOn && received < rounds) {
       boolean _ = round.receive(received + 1, LatencyRun::never);
+      answered();
     }
     if (rounds < LatencyResult.TAIL + 3) {
       throw new PerfException("interrupted after %d messages".formatted(rounds));
     }
-    return LatencyResult.of(size, Arrays.copyOf(posted, (int) rounds), halves);
+    int count = (int) rounds;
+    if (gap == 0) {
+      return LatencyResult.of(size, Arrays.copyOf(posted, count), halves);
+    }
+    int ends = answered[count - 1] == 0 ? count - 1 : count;
+    return LatencyResult.of(
+        size, Arrays.copyOf(posted, count), Arrays.copyOf(answered, ends), halves);
+  }
+
+  /** Keeps when the message before was answered. */
+  private void answered() {
+    if (gap > 0 && rounds > 0) {
+      answered[(int) rounds - 1] = System.nanoTime();
+    }
+  }
+
+  /** Waits until the next message is due, and keeps that time; false for an interrupt. */
+  private boolean awaitDue() {
+    int number = (int) rounds;
+    long now = System.nanoTime();
+    posted[number] = gap == 0 || number == 0 ? now : posted[number - 1] + gap;
+    while (now - posted[number] < 0) {
+      if (Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      Thread.onSpinWait();
+      now = System.nanoTime();
+    }
+    return true;
   }
 
   private static boolean never() {

@@ -117,9 +117,17 @@ public record Parameters(
    * @param unsorted whether all latencies are printed as they came
    * @param sorted whether all latencies are printed by length
    * @param only one number instead of header and rows
+   * @param silent whether nothing is printed, as the document is wanted
+   * @param limits what the results must reach
    */
   public record Report(
-      boolean gigabits, boolean peak, boolean unsorted, boolean sorted, Optional<Only> only) {}
+      boolean gigabits,
+      boolean peak,
+      boolean unsorted,
+      boolean sorted,
+      Optional<Only> only,
+      boolean silent,
+      Limits limits) {}
 
   /** The one number that is printed. */
   public enum Only {

@@ -18,6 +18,10 @@ public final class PerfSession {
   private final PrintWriter err;
   private final Consumer<Figure> figures;
   private final boolean full;
+  private final boolean silent;
+  private final Limits limits;
+  private final PerfDocument document = new PerfDocument();
+  private boolean withinLimits = true;
 
   /**
    * A run on a device.
@@ -37,7 +41,9 @@ public final class PerfSession {
     this.out = out;
     this.err = err;
     this.figures = figures;
+    silent = parameters.report().silent();
     full = parameters.report().only().isEmpty();
+    limits = parameters.report().limits();
   }
 
   /**
@@ -67,6 +73,7 @@ public final class PerfSession {
       Parameters parameters = asked.within(mtu.bytes());
       try (Resources resources = new Resources(parameters, device, mtu, layout)) {
         Header.of(parameters, resources, conversation.isClient(), mtu).forEach(this::print);
+        document.info(parameters, resources, conversation.isClient(), mtu);
         return new Exchange(conversation, parameters, resources).run();
       }
     }
@@ -74,8 +81,31 @@ public final class PerfSession {
 
   private void print(String line) {
     if (full) {
+      show(line);
+    }
+  }
+
+  private void show(String line) {
+    if (!silent) {
       out.println(line);
       out.flush();
+    }
+  }
+
+  /** What was measured so far. */
+  public PerfDocument document() {
+    return document;
+  }
+
+  /** Whether all results reached the limits. */
+  public boolean isWithinLimits() {
+    return withinLimits;
+  }
+
+  private void judge(List<String> missed) {
+    for (String what : missed) {
+      withinLimits = false;
+      err.println("%s: %s".formatted(asked.test().program(), what));
     }
   }
 
@@ -230,8 +260,10 @@ public final class PerfSession {
 
     private void row(BandwidthReport report) {
       figures.accept(report);
+      document.add(report);
+      judge(limits.missedBy(report));
       Optional<Parameters.Only> only = parameters.report().only();
-      out.println(
+      show(
           only.map(
                   what ->
                       "%f"
@@ -240,7 +272,6 @@ public final class PerfSession {
                                   ? report.messageRate()
                                   : report.average()))
               .orElse(Columns.row(report, gigabits)));
-      out.flush();
     }
 
     /** A client of perftest tells its size only with its figures. */
@@ -287,8 +318,10 @@ public final class PerfSession {
 
     private void row(LatencyResult result) {
       figures.accept(result);
+      document.add(result);
+      judge(limits.missedBy(result));
       if (!full) {
-        out.println("%f".formatted(result.average()));
+        show("%f".formatted(result.average()));
         return;
       }
       Parameters.Report report = parameters.report();
@@ -314,8 +347,9 @@ public final class PerfSession {
 
     private void row(DurationLatency result) {
       figures.accept(result);
-      out.println(full ? Columns.row(result) : "%f".formatted(result.average()));
-      out.flush();
+      document.add(result);
+      judge(limits.missedBy(result));
+      show(full ? Columns.row(result) : "%f".formatted(result.average()));
     }
 
     private void close() throws InterruptedException {

@@ -3,6 +3,7 @@ package org.hghca.tools.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.OptionalDouble;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -49,6 +50,49 @@ class ResultsTest {
     // perftest, which rounds each difference to whole microseconds, prints 0.00.
     LatencyResult result = LatencyResult.of(8, posts(1000, 1500, 1000, 1500, 9000, 9000), false);
     assertThat(result.deviation()).isCloseTo(0.25, within(EXACT));
+  }
+
+  @Test
+  void messageThatIsLateHasWaitedSinceItWasDue() {
+    // Due every 10 us; the second takes 35 us, and so the third and the fourth go late.
+    long[] due = {0, 10_000, 20_000, 30_000, 40_000, 50_000};
+    long[] answered = {2000, 45_000, 47_000, 49_000, 51_000, 52_000};
+    LatencyResult result = LatencyResult.of(8, due, answered, false);
+    assertThat(result.samples()).containsExactly(2, 35, 27, 19, 11, 2);
+    assertThat(result.typical()).isEqualTo(6.5); // of 2 2 11 19
+    assertThat(LatencyResult.of(8, due, answered, true).samples())
+        .containsExactly(1, 17.5, 13.5, 9.5, 5.5, 1);
+  }
+
+  @Test
+  void percentilesHaveThreeDigitsAndNothingIsCutOff() {
+    double[] samples = LongStream.rangeClosed(1, 100_000).asDoubleStream().toArray();
+    assertThat(Percentiles.of(samples).toJson().keySet())
+        .containsExactly("50", "75", "90", "99", "99.9", "99.99", "99.999", "100");
+    assertThat(Percentiles.of(samples).at(50)).isCloseTo(50_000, within(50.0));
+    assertThat(Percentiles.of(samples).at(99.999)).isCloseTo(99_999, within(100.0));
+    assertThat(Percentiles.of(new double[] {0.5}).at(100)).isEqualTo(0.5);
+  }
+
+  @Test
+  void limits() {
+    Limits limits =
+        new Limits(OptionalDouble.of(100), OptionalDouble.of(1), OptionalDouble.of(4), 75);
+    assertThat(limits.missedBy(new BandwidthReport(8, 10, 0, 100, 1))).isEmpty();
+    assertThat(limits.missedBy(new BandwidthReport(8, 10, 0, 99.9, 0.5)))
+        .containsExactly(
+            "8 bytes: throughput 99.90 is below 100.00",
+            "8 bytes: message rate 0.500000 is below 1.000000");
+    long[] posts = posts(1000, 2000, 3000, 9000);
+    assertThat(limits.missedBy(LatencyResult.of(8, posts, false))).isEmpty();
+    assertThat(
+            new Limits(OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.of(4), 76)
+                .missedBy(LatencyResult.of(8, posts, false)))
+        .singleElement()
+        .asString()
+        .matches("8 bytes: latency p76 9\\.\\d\\d us is above 4\\.00 us");
+    assertThat(limits.missedBy(new DurationLatency(8, 10, 4.5, 1)))
+        .containsExactly("8 bytes: latency average 4.50 us is above 4.00 us");
   }
 
   @Test

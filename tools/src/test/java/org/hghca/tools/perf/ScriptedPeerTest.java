@@ -13,6 +13,7 @@ import java.net.Socket;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -42,7 +43,15 @@ class ScriptedPeerTest {
           new Amount(4096, false, false, 100, Optional.empty(), Optional.empty()),
           new Queues(1, 16, 1, 1, 1, 0, 0, false, false, AtomicKind.FETCH_AND_ADD),
           ROUTE,
-          new Report(false, true, false, false, Optional.empty()));
+          new Report(
+              false,
+              true,
+              false,
+              false,
+              Optional.empty(),
+              false,
+              new Limits(
+                  OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty(), 50)));
 
   /** What perftest's queue pair would be: nothing is sent to it. */
   private static final String ADDRESS =

@@ -1,0 +1,57 @@
+package org.hghca.tools.perf;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/**
+ * What every row of results must reach. Without any limit everything is enough.
+ *
+ * @param bandwidth MiB/s or Gb/s at least
+ * @param messageRate millions of messages a second at least
+ * @param latency microseconds at most
+ * @param percentile of the latencies that must not exceed it
+ */
+public record Limits(
+    OptionalDouble bandwidth,
+    OptionalDouble messageRate,
+    OptionalDouble latency,
+    double percentile) {
+
+  /** What a row of throughput misses. */
+  List<String> missedBy(BandwidthReport report) {
+    List<String> missed = new ArrayList<>();
+    if (report.average() < bandwidth.orElse(0)) {
+      missed.add(
+          "%d bytes: throughput %.2f is below %.2f"
+              .formatted(report.size(), report.average(), bandwidth.getAsDouble()));
+    }
+    if (report.messageRate() < messageRate.orElse(0)) {
+      missed.add(
+          "%d bytes: message rate %.6f is below %.6f"
+              .formatted(report.size(), report.messageRate(), messageRate.getAsDouble()));
+    }
+    return missed;
+  }
+
+  /** What a row of latencies misses. */
+  List<String> missedBy(LatencyResult result) {
+    return missedLatency(
+        result.size(),
+        "p%s".formatted(Columns.general(percentile)),
+        Percentiles.of(result.samples()).at(percentile));
+  }
+
+  /** What a row of latencies by time misses, which has only an average. */
+  List<String> missedBy(DurationLatency result) {
+    return missedLatency(result.size(), "average", result.average());
+  }
+
+  private List<String> missedLatency(long size, String which, double value) {
+    return value <= latency.orElse(Double.MAX_VALUE)
+        ? List.of()
+        : List.of(
+            "%d bytes: latency %s %.2f us is above %.2f us"
+                .formatted(size, which, value, latency.getAsDouble()));
+  }
+}

@@ -1,0 +1,98 @@
+package org.hghca.tools.perf;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.hghca.verbs.Mtu;
+
+/**
+ * A run as JSON: {@code test_info} and {@code results} with perftest's names. The results of all
+ * sizes are a list; a latency has {@code percentiles_usec} besides. Not thread-safe.
+ */
+public final class PerfDocument {
+  private final Map<String, Object> info = new LinkedHashMap<>();
+  private final List<Map<String, Object>> results = new ArrayList<>();
+  private boolean many;
+
+  PerfDocument() {}
+
+  /** Maps, lists, texts and numbers. */
+  public Map<String, Object> toJson() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("test_info", info);
+    json.put("results", many || results.size() != 1 ? results : results.getFirst());
+    return json;
+  }
+
+  void info(Parameters parameters, Resources resources, boolean client, Mtu mtu) {
+    Parameters.Queues queues = parameters.queues();
+    Verb verb = parameters.test().verb();
+    many = parameters.amount().all();
+    info.put("test", Header.title(parameters).replace(' ', '_'));
+    info.put("Dual_port", "OFF");
+    info.put("Device", resources.device().name());
+    info.put("Number_of_qps", queues.pairs());
+    info.put("Transport_type", "IB");
+    info.put("Connection_type", parameters.type().name());
+    info.put("Using_SRQ", "OFF");
+    info.put("PCIe_relax_order", "OFF");
+    info.put("ibv_wr_API", "OFF");
+    if (client || queues.bidirectional()) {
+      info.put("TX_depth", queues.sendDepth());
+    }
+    if (queues.postList() > 1) {
+      info.put("Post_List", queues.postList());
+    }
+    if (verb == Verb.SEND && (!client || queues.bidirectional())) {
+      info.put("RX_depth", queues.receiveDepth());
+    }
+    if (parameters.test().isBandwidth()) {
+      info.put("CQ_Moderation", queues.moderation());
+    }
+    info.put("Mtu", mtu.bytes());
+    info.put("Link_type", "Ethernet");
+    info.put("GID_index", resources.device().gidIndex());
+    if (verb.isRequest()) {
+      info.put("Outstand_reads", resources.outstandingReads());
+    } else {
+      info.put("Max_inline_data", resources.inline());
+    }
+    info.put("rdma_cm_QPs", "OFF");
+    info.put("Data_ex_method", "Ethernet");
+  }
+
+  void add(BandwidthReport report) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("MsgSize", report.size());
+    row.put("n_iterations", report.iterations());
+    row.put("BW_peak", report.peak());
+    row.put("BW_average", report.average());
+    row.put("MsgRate", report.messageRate());
+    results.add(row);
+  }
+
+  void add(LatencyResult result) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("MsgSize", result.size());
+    row.put("n_iterations", result.iterations());
+    row.put("t_min", result.min());
+    row.put("t_max", result.max());
+    row.put("t_typical", result.typical());
+    row.put("t_avg", result.average());
+    row.put("t_stdev", result.deviation());
+    row.put("percentile_99", result.p99());
+    row.put("percentile_99.9", result.p999());
+    row.put("percentiles_usec", Percentiles.of(result.samples()).toJson());
+    results.add(row);
+  }
+
+  void add(DurationLatency result) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("MsgSize", result.size());
+    row.put("n_iterations", result.iterations());
+    row.put("t_avg", result.average());
+    row.put("tps_average", result.perSecond());
+    results.add(row);
+  }
+}
