@@ -53,12 +53,21 @@ final class CompletionQueues implements CompletionSink {
   /** Of those owned, the ones in error. */
   private final BitSet failed = new BitSet();
 
+  /** Of those with entries of this step; a solicited one among them. */
+  private final BitSet recent = new BitSet();
+
+  private final BitSet recentSolicited = new BitSet();
+
+  /** The queue of the last entry of this step, or -1. */
+  private int lastWritten = -1;
+
   private int[] positions = new int[64];
 
   /**
    * The arm state of the queues. A store to the arm register takes effect here at once, on the
-   * storing thread, and an entry is written before the arm state is checked: so a program that arms
-   * a queue and then finds it empty gets an event for every later entry.
+   * storing thread, and after entries are written the arm state is checked, once more at the end of
+   * the step: so a program that arms a queue and then finds it empty gets an event for every later
+   * entry.
    */
   private final AtomicIntegerArray arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
 
@@ -248,17 +257,55 @@ final class CompletionQueues implements CompletionSink {
   private void write(ConnectionContext qp, int cqn, boolean solicited) {
     if (!put(cqn)) {
       workQueueFailed.accept(qp.qpn);
-    } else if (disarm(cqn, solicited)) {
-      int eqn = CompletionQueueContext.COMP_EQN.get(context);
-      if (!events.completion(cqn, eqn)) {
-        faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
+    } else {
+      note(cqn, solicited);
+      if (disarm(cqn, solicited)) {
+        raise(cqn);
       }
     }
   }
 
+  /** Raises the event of the queue whose context is loaded. */
+  private void raise(int cqn) {
+    int eqn = CompletionQueueContext.COMP_EQN.get(context);
+    if (!events.completion(cqn, eqn)) {
+      faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
+    }
+  }
+
+  /** Has the arm state of a queue checked again at the end of the step. */
+  private void note(int cqn, boolean solicited) {
+    if (cqn != lastWritten) {
+      lastWritten = cqn;
+      recent.set(cqn);
+    }
+    if (solicited && !recentSolicited.get(cqn)) {
+      recentSolicited.set(cqn);
+    }
+  }
+
+  /**
+   * The end of a step. A thread that armed a queue during the step may have found it empty before
+   * it saw the entry, while the card did not see that it is armed: whichever of these was second is
+   * seen now.
+   */
+  void endStep() {
+    if (lastWritten < 0) {
+      return;
+    }
+    lastWritten = -1;
+    VarHandle.fullFence(); // between the entries and the check of the arm state
+    for (int cqn = recent.nextSetBit(0); cqn >= 0; cqn = recent.nextSetBit(cqn + 1)) {
+      if (disarm(cqn, recentSolicited.get(cqn)) && load(cqn)) {
+        raise(cqn);
+      }
+    }
+    recent.clear();
+    recentSolicited.clear();
+  }
+
   /** Whether the queue was armed for such an entry; if so, disarms it. */
   private boolean disarm(int cqn, boolean solicited) {
-    VarHandle.fullFence(); // between the entry and the check of the arm state
     int armed = arms.get(cqn);
     while (armed == NEXT || armed == SOLICITED && solicited) {
       if (arms.compareAndSet(cqn, armed, NOT_ARMED)) {
@@ -284,7 +331,7 @@ final class CompletionQueues implements CompletionSink {
     long offset = (long) at * Cqe.SIZE;
     MemoryStatus status = memory.openQueue(key, pd, offset, Cqe.SIZE);
     if (status == MemoryStatus.OK) {
-      status = memory.readOpened(offset + Cqe.OWNER_OFFSET, owner, 1);
+      status = memory.readOpened(offset + Cqe.OWNER_OFFSET, owner, 0, 1);
     }
     boolean isFree = (owner.get(ValueLayout.JAVA_BYTE, 0) & Cqe.OWNER_HARDWARE) != 0;
     if (status == MemoryStatus.OK && isFree) {

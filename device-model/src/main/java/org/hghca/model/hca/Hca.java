@@ -232,6 +232,7 @@ public final class Hca implements Card {
     }
     worked |= transport.run(budget.most());
     transport.settle();
+    completionQueues.endStep();
     if (catastrophe) {
       catastrophe = false;
       events.catastrophe();

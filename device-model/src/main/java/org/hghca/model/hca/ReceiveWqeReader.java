@@ -22,7 +22,7 @@ final class ReceiveWqeReader {
 
   /** Reads the first unit of a slot, which is written last; returns whether it can be read. */
   boolean loadFirst(int key, int pd, long place) {
-    return read(key, pd, place, 0, NextUnit.SIZE);
+    return memory.readQueue(key, pd, place, slot, 0, NextUnit.SIZE) == MemoryStatus.OK;
   }
 
   /** Whether the slot whose first unit was read holds a WQE. */
@@ -30,14 +30,15 @@ final class ReceiveWqeReader {
     return NextUnit.isPosted(slot, 0);
   }
 
-  /** Reads the rest of a slot after its first unit; returns whether it can be read. */
-  boolean loadRest(int key, int pd, long place, int slotLog) {
-    return read(key, pd, place, NextUnit.SIZE, (1 << slotLog) - NextUnit.SIZE);
+  /** Reads the rest of the slot whose first unit was read last; returns whether it can be read. */
+  boolean loadRest(long place, int slotLog) {
+    int size = (1 << slotLog) - NextUnit.SIZE;
+    return memory.readOpened(place + NextUnit.SIZE, slot, NextUnit.SIZE, size) == MemoryStatus.OK;
   }
 
   /** Reads a whole slot, which is known to be posted; returns whether it can be read. */
   boolean load(int key, int pd, long place, int slotLog) {
-    return read(key, pd, place, 0, 1 << slotLog);
+    return memory.readQueue(key, pd, place, slot, 0, 1 << slotLog) == MemoryStatus.OK;
   }
 
   /** The position of the WQE after the one that was read, in units of its ring. */
@@ -58,9 +59,5 @@ final class ReceiveWqeReader {
         return;
       }
     }
-  }
-
-  private boolean read(int key, int pd, long place, int at, int size) {
-    return memory.readQueue(key, pd, place + at, slot, at, size) == MemoryStatus.OK;
   }
 }

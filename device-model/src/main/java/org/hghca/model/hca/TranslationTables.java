@@ -151,9 +151,8 @@ final class TranslationTables implements KeyedMemory {
   /** Reads from a queue, whose addresses count from the beginning of its memory region. */
   MemoryStatus readQueue(
       int key, int domain, long position, MemorySegment target, long offset, int size) {
-    return load(key) && pd == domain && holds(position, size)
-        ? move(start + position, target, offset, size, false)
-        : MemoryStatus.DENIED;
+    MemoryStatus status = openQueue(key, domain, position, size);
+    return status == MemoryStatus.OK ? readOpened(position, target, offset, size) : status;
   }
 
   /** Writes to a queue, which needs permission for local writes; see {@link #readQueue}. */
@@ -172,14 +171,16 @@ final class TranslationTables implements KeyedMemory {
         : MemoryStatus.DENIED;
   }
 
-  /** Reads bytes of the part that was opened. */
-  MemoryStatus readOpened(long position, MemorySegment target, int size) {
-    return move(start + position, target, 0, size, false);
+  /** Reads bytes of the queue whose part was opened. */
+  MemoryStatus readOpened(long position, MemorySegment target, long offset, int size) {
+    return holds(position, size)
+        ? move(start + position, target, offset, size, false)
+        : MemoryStatus.DENIED;
   }
 
-  /** Writes bytes of the part that was opened, which needs permission for local writes. */
+  /** Writes bytes of the queue whose part was opened, which needs permission for local writes. */
   MemoryStatus writeOpened(long position, MemorySegment source, int size) {
-    return permits(MemoryAccess.LOCAL_WRITE)
+    return permits(MemoryAccess.LOCAL_WRITE) && holds(position, size)
         ? move(start + position, source, 0, size, true)
         : MemoryStatus.DENIED;
   }

@@ -243,7 +243,7 @@ final class WorkQueueReader implements WorkQueues {
       return false;
     }
     queue.receiveOffset = offset + (1 << log);
-    if (receives.loadRest(qp.receiveQueueKey, qp.pd, place, log)) {
+    if (receives.loadRest(place, log)) {
       receives.parse(log, into);
     } else {
       into.status = WorkStatus.QUEUE_UNREADABLE;
