@@ -63,6 +63,8 @@ import org.hghca.wire.link.Links;
  *       follows the system's clock. {@code mode=inline}: a separate simulation, which does all work
  *       on the calling thread and whose time stands still.
  *   <li>{@code sim=NAME}: it joins the {@link Simulation} of that name.
+ *   <li>{@code spin=on}: the thread of the simulation does not sleep while there is no work, as
+ *       long as this HCA is open. It takes a core.
  *   <li>{@code reset=none}: it has no function-level reset.
  *   <li>{@code interrupts=msix}, the default: one interrupt vector for each event queue. {@code
  *       interrupts=none}: event queues, but no interrupts.
@@ -91,6 +93,7 @@ public final class ModelProvider implements PciFunctionProvider {
                   "share",
                   "mode",
                   "sim",
+                  "spin",
                   "reset",
                   "interrupts"),
               DEFECTS.keySet().stream().sorted(),
@@ -161,6 +164,7 @@ public final class ModelProvider implements PciFunctionProvider {
     Optional<Plug> inside = plug(locator, profile);
     Simulation simulation = simulation(locator);
     checkNetwork(locator, profile, simulation);
+    boolean spins = spins(locator, simulation);
     if (OPEN.putIfAbsent(locator, Optional.empty()) != null) {
       throw new VfioException(
           Reason.BUSY,
@@ -180,6 +184,9 @@ public final class ModelProvider implements PciFunctionProvider {
               interrupts,
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
+      if (spins) {
+        hca.spin();
+      }
       locator.parameter("capture").ifPresent(file -> capture(locator, hca, file));
       return hca;
     } catch (RuntimeException | Error e) {
@@ -202,6 +209,18 @@ public final class ModelProvider implements PciFunctionProvider {
   /** The open HCA of a locator, for inspection. */
   public static Optional<SoftwareHca> hca(Locator locator) {
     return OPEN.getOrDefault(locator, Optional.empty());
+  }
+
+  private static boolean spins(Locator locator, Simulation simulation) {
+    boolean spins = value(locator, "spin", "off", "off", "on").equals("on");
+    if (spins && simulation.isInline()) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': spin=on needs the system's clock: leave out mode=inline, and sim= of an inline"
+                  .formatted(locator)
+              + " simulation");
+    }
+    return spins;
   }
 
   private static HardwareProfile profile(Locator locator) {

@@ -32,6 +32,17 @@ final class Participants {
     return hcas.isEmpty();
   }
 
+  /** Whether one of the HCAs requires a thread that does not sleep. */
+  boolean keepAwake() {
+    List<SoftwareHca> present = hcas;
+    for (int i = 0; i < present.size(); i++) {
+      if (present.get(i).spins()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /**
    * Adds an HCA and plugs it in.
    *

@@ -4,8 +4,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The thread that does the part of a threaded simulation's work that the ringing threads leave: it
- * polls for work a few times, then sleeps until it is woken or work is due, and ends when the last
- * HCA is closed.
+ * polls for work a few times, then sleeps until it is woken or work is due, unless an HCA keeps it
+ * awake, and ends when the last HCA is closed.
  */
 final class SimulationThread implements Runnable {
   /** Idle passes before it sleeps: more would cost a core that the driver's threads need. */
@@ -62,6 +62,9 @@ final class SimulationThread implements Runnable {
           return;
         }
         idle = worked ? 0 : idle + 1;
+        if (idle == SPINS && participants.keepAwake()) {
+          idle = 0;
+        }
         if (idle == SPINS) {
           wakesAt = participants.nextDeadline();
           asleep = true;

@@ -64,6 +64,9 @@ public final class SoftwareHca implements EmulatedFunction {
 
   private boolean closed;
 
+  /** Whether the simulation's thread does not sleep as long as this HCA is there. */
+  private volatile boolean spins;
+
   /** The host's side, if it is in this process. */
   private volatile InProcessFunction function;
 
@@ -405,6 +408,16 @@ public final class SoftwareHca implements EmulatedFunction {
   /** Signals the host the interrupts that were raised in steps. Without a lock. */
   void tellInterrupts() {
     bus.tell();
+  }
+
+  /** From now on the simulation's thread does not sleep until this HCA is closed. */
+  void spin() {
+    spins = true;
+    simulation.kick();
+  }
+
+  boolean spins() {
+    return spins;
   }
 
   long bytesSent() {

@@ -48,6 +48,8 @@ class LocatorTest {
         "model:x?net=udp:127.0.0.1&drop=2 | drop is 2.0: give a rate of 0 to 1",
         "model:x?net=udp:127.0.0.1&sports=1025 | sports=1025 must be from 0 to 1024",
         "model:x?net=udp:127.0.0.1&sports=some | sports=some is not a whole number",
+        "model:x?spin=yes | spin=yes is unknown; known are off, on",
+        "model:x?spin=on&mode=inline | spin=on needs the system's clock",
         "model:x?sports=1 | sports= belongs to a network",
         "model:x?share=true | share= belongs to a network",
         "model:x?net=packet:no-such&share=true | there is no interface of that name",

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.hghca.abi.EventQueueContext;
@@ -52,11 +54,7 @@ class ThreadedTest {
         assertThat(target.memory().get(ValueLayout.JAVA_INT, 4L * i)).isEqualTo(19_992 + i);
       }
       assertThat(left.hca().faults()).isEmpty();
-      loop =
-          Thread.getAllStackTraces().keySet().stream()
-              .filter(thread -> thread.getName().equals("hghca-model"))
-              .findFirst()
-              .orElseThrow();
+      loop = loop();
       assertThat(loop.isDaemon()).isTrue();
     }
     loop.join(TimeUnit.SECONDS.toMillis(30));
@@ -163,5 +161,31 @@ class ThreadedTest {
           .isInstanceOf(VfioException.class);
       inline.function.map(memory, DmaAccess.READ_WRITE).close();
     }
+  }
+
+  @Test
+  void anHcaThatSpinsKeepsTheThreadAwakeUntilItIsClosed() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    try (Host idle = Host.open("model:idle")) {
+      Thread loop = loop();
+      try (Host spinning = Host.open("model:spinning?spin=on")) {
+        long start = threads.getThreadCpuTime(loop.threadId());
+        while (threads.getThreadCpuTime(loop.threadId()) - start
+            < TimeUnit.MILLISECONDS.toNanos(200)) {
+          assertThat(loop.getState()).isNotEqualTo(Thread.State.TIMED_WAITING);
+          Thread.yield();
+        }
+      }
+      while (loop.getState() != Thread.State.WAITING) {
+        Thread.yield();
+      }
+    }
+  }
+
+  private static Thread loop() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("hghca-model"))
+        .findFirst()
+        .orElseThrow();
   }
 }
