@@ -27,6 +27,12 @@ import java.util.Objects;
 public final class RingMemory {
   private static final MemorySegment ADDRESSES = addresses();
 
+  /**
+   * All bits that an address of a process has. The compiler then knows that what is near a position
+   * lies in {@link #ADDRESSES}, and checks no bounds.
+   */
+  private static final long ADDRESS_BITS = (1L << 56) - 1;
+
   private final MemorySegment memory;
 
   /** The address of the first byte of guarded memory; 0 of checked memory. */
@@ -90,6 +96,6 @@ public final class RingMemory {
    * @param offset in bytes, inside the ring
    */
   public long at(long offset) {
-    return base + offset;
+    return base + offset & ADDRESS_BITS;
   }
 }
