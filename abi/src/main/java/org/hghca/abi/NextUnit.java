@@ -157,6 +157,16 @@ public final class NextUnit {
   }
 
   /**
+   * As {@link #link} without a fence, for a WQE whose other bits of dw0 and dw1 are zero: one
+   * store, and nothing is read.
+   */
+  public static void chain(
+      MemorySegment segment, long offset, int nextHeadUnits16, int nextOpcode, int nextSize16) {
+    int dw0 = address(nextHeadUnits16, nextOpcode);
+    LittleEndian.putInts(segment, offset, dw0, size(nextSize16, 0));
+  }
+
+  /**
    * Publishes a receive WQE whose data units and terminator are in place. The card watches the
    * slot: it counts as posted from the first bit set in any of the four dwords. Both 8-byte stores
    * are therefore releases, dw2/dw3 first; nda and nds stay 0, because receive WQEs are never

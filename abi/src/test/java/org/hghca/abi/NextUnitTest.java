@@ -80,6 +80,13 @@ class NextUnitTest {
   }
 
   @Test
+  void chainSetsTheNextWqeAndKeepsItsOwnHalf() {
+    MemorySegment memory = BitMap.memory("0000000000000000ffffffffffffffff");
+    NextUnit.chain(memory, AT, 0x20, 0x0a, 2);
+    assertThat(BitMap.hex(memory.asSlice(AT, 16))).isEqualTo("0a08000002000000ffffffffffffffff");
+  }
+
+  @Test
   void linkReplacesAnEarlierLink() {
     MemorySegment memory = BitMap.memory("ca0f00007f0000000000000000000000");
     NextUnit.link(memory, AT, 1, 0x08, 3, 0);

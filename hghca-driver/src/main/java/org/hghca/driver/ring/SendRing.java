@@ -238,10 +238,10 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
     }
   }
 
-  /** Chains a written element after another, which no doorbell covers yet. */
+  /** Chains a written element after another, without a fence, which no doorbell covers yet. */
   private void link(long previous, long offset, int opcode, int size) {
-    NextUnit.link(
-        memory.segment(), memory.at(previous), (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
+    NextUnit.chain(
+        memory.segment(), memory.at(previous), (int) (offset >>> UNIT_SHIFT), opcode, size);
   }
 
   /** Rings for the enqueued requests. */
