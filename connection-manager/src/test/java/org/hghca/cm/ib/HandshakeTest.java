@@ -434,6 +434,20 @@ class HandshakeTest {
   }
 
   @Test
+  void requestWhoseListenerThrowsIsRefused() {
+    pair.listening.broken = true;
+    Recorder end = new Recorder().confirming();
+    end.of(a.carrier.connect(a.request(b, 0x11), end));
+    net.exchange();
+    net.assertSent("a REQ", "b REJ");
+    assertThat(end.take()).containsExactly("rejected 28");
+    pair.assertNothingIsKept();
+    pair.listening.broken = false;
+    pair.ask().reply().confirm();
+    assertThat(pair.passive.take()).containsExactly("established");
+  }
+
+  @Test
   void repeatedReplyBringsTheConfirmationAgain() {
     net.lose(one -> one.mad().message() instanceof Rtu);
     pair.ask().reply().confirm();

@@ -22,8 +22,14 @@ final class Listening implements Listener {
   /** How many requests are taken before the backlog is full. */
   int backlog = Integer.MAX_VALUE;
 
+  /** Whether requests make it throw. */
+  boolean broken;
+
   @Override
   public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
+    if (broken) {
+      throw new IllegalStateException("the listener is broken");
+    }
     if (ends.size() >= backlog) {
       return Optional.empty();
     }
