@@ -81,9 +81,7 @@ final class Addressing {
       Ports.Binding bound = devices.ports().bind(space, address, options.reuseAddress());
       try {
         if (!address.getAddress().isAnyLocalAddress()) {
-          SharedDevice found = devices.find(address.getAddress());
-          place = Optional.of(new CmDevices.Place(found, address.getAddress()));
-          life.channel().use(found);
+          take(new CmDevices.Place(devices.find(address.getAddress()), address.getAddress()));
         }
       } catch (VerbsException e) {
         bound.close();
@@ -93,6 +91,17 @@ final class Addressing {
       local = new InetSocketAddress(address.getAddress(), bound.port());
       life.to(CmState.BOUND);
     }
+  }
+
+  /** Takes over the release of a place's device; releases it where that fails. */
+  private void take(CmDevices.Place found) {
+    try {
+      life.channel().use(found.device());
+    } catch (VerbsException e) {
+      found.device().release();
+      throw e;
+    }
+    place = Optional.of(found);
   }
 
   /** Both ends of a request, which came over a device. */
@@ -106,8 +115,8 @@ final class Addressing {
       local = to;
       remote = from;
       path = Optional.of(back);
-      place = Optional.of(new CmDevices.Place(device.retained(), to.getAddress()));
       options.carrier(kind);
+      take(new CmDevices.Place(device.retained(), to.getAddress()));
     }
   }
 
@@ -181,10 +190,15 @@ final class Addressing {
 
   private void resolved(CmDevices.Place found) {
     synchronized (life) {
-      if (life.moves(CmState.RESOLVING_ADDRESS, CmState.ADDRESS_RESOLVED)) {
-        place = Optional.of(found);
+      if (life.state() == CmState.RESOLVING_ADDRESS) {
+        try {
+          take(found);
+        } catch (VerbsException e) {
+          unresolved(e);
+          return;
+        }
         local = new InetSocketAddress(found.address(), local.getPort());
-        life.channel().use(found.device());
+        life.to(CmState.ADDRESS_RESOLVED);
         life.post(life.event(CmEventType.ADDR_RESOLVED));
         return;
       }
@@ -297,6 +311,11 @@ final class Addressing {
 
   Carrier carrier(SharedDevice device) {
     return device.carrier(kind(device));
+  }
+
+  /** Whether the local address is of a device. */
+  boolean uses(DeviceCarriers device) {
+    return place.isPresent() && place.get().device().carriers().equals(device);
   }
 
   /** Keeps the device's carriers for another channel. */

@@ -30,13 +30,16 @@ public enum CmEventType {
    * the device has failed.
    */
   DISCONNECTED,
-  /** A device on which this identifier listens has failed; the status is negative. */
+  /**
+   * The device of this identifier, or one on which it listens, has failed: close the identifier.
+   * The status is negative.
+   */
   DEVICE_REMOVAL,
   /** The queue pair takes part in a multicast group. */
   MULTICAST_JOIN,
   /** The queue pair cannot take part in the group. */
   MULTICAST_ERROR,
-  /** The device has another address; not raised here, where addresses do not change. */
+  /** The device has another address; not raised here, where a device keeps its addresses. */
   ADDR_CHANGE,
   /** No packet of the ended connection is under way any more. */
   TIMEWAIT_EXIT;

@@ -3,8 +3,10 @@ package org.hghca.cm;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
@@ -47,6 +49,7 @@ public final class CmId implements AutoCloseable {
   private final Lifecycle life;
   private final Addressing addressing;
   private final IdQueuePair queuePair;
+  private final Set<DeviceCarriers> failed = new HashSet<>();
   private Optional<End> end = Optional.empty();
 
   CmId(EventChannel channel, CmDevices devices, PortSpace space, boolean synchronous) {
@@ -270,11 +273,6 @@ public final class CmId implements AutoCloseable {
       }
       return listens;
     }
-  }
-
-  /** The device of a listener has failed. */
-  void failed(VerbsException cause) {
-    life.post(life.failure(CmEventType.DEVICE_REMOVAL, cause));
   }
 
   /**
@@ -523,6 +521,17 @@ public final class CmId implements AutoCloseable {
                 ? CmEventType.MULTICAST_ERROR
                 : CmEventType.CONNECT_ERROR,
             e);
+      }
+    }
+  }
+
+  /** A device has failed, of which an event tells once if the identifier uses it. */
+  void failed(DeviceCarriers device, VerbsException cause) {
+    synchronized (life) {
+      boolean listens =
+          end.isPresent() && end.get() instanceof Listening listening && listening.uses(device);
+      if ((listens || addressing.uses(device)) && failed.add(device)) {
+        life.post(life.failure(CmEventType.DEVICE_REMOVAL, cause));
       }
     }
   }

@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -34,7 +36,7 @@ public final class EventChannel implements AutoCloseable {
   private final Set<CmId> ids = new HashSet<>();
 
   /** In use until the channel is closed, so that carriers outlive single identifiers. */
-  private final Set<DeviceCarriers> used = new HashSet<>();
+  private final Map<DeviceCarriers, DeviceWatch> used = new HashMap<>();
 
   private boolean closed;
 
@@ -75,11 +77,32 @@ public final class EventChannel implements AutoCloseable {
     ids.remove(id);
   }
 
-  /** Keeps the carriers of a device open as long as the channel. */
+  /**
+   * Keeps the carriers of a device open as long as the channel, and tells the identifiers if the
+   * device fails.
+   *
+   * @throws VerbsException EIO when it has failed
+   */
   synchronized void use(SharedDevice device) {
-    if (!closed && used.add(device.carriers())) {
-      device.carriers().retain();
+    DeviceCarriers carriers = device.carriers();
+    if (closed || used.containsKey(carriers)) {
+      return;
     }
+    carriers.retain();
+    try {
+      used.put(carriers, new DeviceWatch(device.context(), cause -> failed(carriers, cause)));
+    } catch (VerbsException e) {
+      carriers.release(); // not the last: the caller is one, too
+      throw e;
+    }
+  }
+
+  private void failed(DeviceCarriers device, VerbsException cause) {
+    List<CmId> all;
+    synchronized (this) {
+      all = List.copyOf(ids);
+    }
+    all.forEach(id -> id.failed(device, cause));
   }
 
   private void requireOpen() {
@@ -256,12 +279,12 @@ public final class EventChannel implements AutoCloseable {
   @Override
   public void close() {
     List<CompletableFuture<CmEvent>> ended;
-    List<DeviceCarriers> released;
+    Map<DeviceCarriers, DeviceWatch> released;
     List<CmId> open;
     synchronized (this) {
       open = List.copyOf(ids);
       ended = open.isEmpty() ? List.copyOf(waiters) : List.of();
-      released = open.isEmpty() ? List.copyOf(used) : List.of();
+      released = open.isEmpty() ? Map.copyOf(used) : Map.of();
       if (open.isEmpty()) {
         closed = true;
         waiters.clear();
@@ -273,7 +296,11 @@ public final class EventChannel implements AutoCloseable {
           Errno.EBUSY, "the event channel has identifiers: close %s first".formatted(open));
     }
     Releases releases = new Releases();
-    released.forEach(device -> releases.add(device::release));
+    released.forEach(
+        (device, watch) -> {
+          releases.add(watch::close);
+          releases.add(device::release);
+        });
     ended.forEach(waiter -> releases.add(() -> waiter.completeExceptionally(closedChannel())));
     releases.run();
   }

@@ -38,6 +38,11 @@ final class Listening implements End {
     owned.add(place);
   }
 
+  /** Whether it listens on a device because of the wildcard address. */
+  boolean uses(DeviceCarriers device) {
+    return owned.stream().anyMatch(where -> where.device().carriers().equals(device));
+  }
+
   /** Listens at one place more. */
   void add(SharedDevice device, Function<Listener, Registration> listen) {
     registrations.add(listen.apply(new At(device)));
@@ -124,7 +129,7 @@ final class Listening implements End {
 
     @Override
     public void failed(VerbsException cause) {
-      id.failed(cause);
+      id.failed(device.carriers(), cause);
     }
   }
 }

@@ -185,11 +185,13 @@ public final class RdmaConnection implements AutoCloseable {
 
   private void happened(CmEvent event) {
     event.acknowledge();
-    if (event.type() == CmEventType.DISCONNECTED) {
+    boolean over =
+        event.type() == CmEventType.DISCONNECTED || event.type() == CmEventType.DEVICE_REMOVAL;
+    if (over) {
       leave();
     }
     watch();
-    if (event.type() == CmEventType.DISCONNECTED) {
+    if (over) {
       closed.complete(null);
     }
   }

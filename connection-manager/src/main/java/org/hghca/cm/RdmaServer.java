@@ -70,7 +70,7 @@ public final class RdmaServer implements AutoCloseable {
       if (event.get().type() == CmEventType.CONNECT_REQUEST) {
         return Optional.of(new RdmaRequest(event.get()));
       }
-      if (event.get().type() == CmEventType.DEVICE_REMOVAL) {
+      if (event.get().type() == CmEventType.DEVICE_REMOVAL && event.get().id().equals(id)) {
         throw event.get().failure();
       }
       // a peer has given up: whoever has its request finds out
