@@ -24,8 +24,8 @@ public enum CarrierKind {
 
   private static final int FLOW_LABEL = 0xf_ffff;
 
-  /** What {@code -Dhghca.cm.carrier} says. */
-  static Optional<CarrierKind> said() {
+  /** That of {@code -Dhghca.cm.carrier}, if it is set. */
+  static Optional<CarrierKind> configured() {
     return Optional.ofNullable(System.getProperty("hghca.cm.carrier")).map(CarrierKind::parse);
   }
 

@@ -99,9 +99,9 @@ public final class CmDevices {
       return given;
     }
     List<Entry> all = new ArrayList<>(given);
-    String said = System.getProperty(ADDRESSES, "");
-    if (!said.isEmpty()) {
-      for (String part : said.split(BETWEEN_ENTRIES, -1)) {
+    String configured = System.getProperty(ADDRESSES, "");
+    if (!configured.isEmpty()) {
+      for (String part : configured.split(BETWEEN_ENTRIES, -1)) {
         all.add(parse(part));
       }
     }

@@ -80,8 +80,8 @@ public final class CmEvent implements AutoCloseable {
 
   /**
    * 0 for success; a negative error number; of {@link CmEventType#REJECTED} the reason of the peer,
-   * 8 if nobody listens, 28 if its program refuses; of {@link CmEventType#UNREACHABLE} with
-   * datagrams a positive SIDR status.
+   * 8 if there is no listener on the port, 28 if its program refuses; of {@link
+   * CmEventType#UNREACHABLE} with datagrams a positive SIDR status.
    */
   public int status() {
     return status;

@@ -414,8 +414,8 @@ public final class CmId implements AutoCloseable {
   /**
    * {@code rdma_notify} of {@link org.hghca.verbs.AsyncEventType#COMM_EST}: a passive queue pair
    * that the program holds in RTR has received its first message, which is as good as the peer's
-   * confirmation. Queue pairs of {@link #createQueuePair} need it not: they are in RTS before the
-   * peer can send, and the peer confirms by itself.
+   * confirmation. Queue pairs of {@link #createQueuePair} do not need it: they are in RTS before
+   * the peer can send, and the peer confirms by itself.
    */
   public void communicationEstablished() {
     synchronized (life) {

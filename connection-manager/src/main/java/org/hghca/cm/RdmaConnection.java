@@ -51,9 +51,9 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Connects.
    *
-   * @throws VerbsException ECONNREFUSED when the peer refuses or nobody listens; ETIMEDOUT when it
-   *     does not answer in time; ENODEV, ENETUNREACH when no device leads there; EINVAL, ENOMEM as
-   *     the queue pair requires
+   * @throws VerbsException ECONNREFUSED when the peer refuses or has no listener on the port;
+   *     ETIMEDOUT when it does not answer in time; ENODEV, ENETUNREACH when no device leads there;
+   *     EINVAL, ENOMEM as the queue pair requires
    * @throws InterruptedException when the thread is interrupted; nothing is left open
    */
   public static RdmaConnection connect(InetSocketAddress remote, RdmaOptions options)

@@ -16,8 +16,8 @@ import org.hghca.verbs.VerbsException;
  */
 public final class RdmaOptions {
   /**
-   * The devices of this machine, 10 s for each step, 128 requests in each direction, one element
-   * and no inline data, {@link ConnectionParameters#DEFAULT}.
+   * The devices of this machine, 10 s for the whole of connecting or of accepting, 128 requests in
+   * each direction, one element and no inline data, {@link ConnectionParameters#DEFAULT}.
    */
   public static final RdmaOptions DEFAULT = new RdmaOptions(new Values());
 

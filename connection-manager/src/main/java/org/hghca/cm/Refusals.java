@@ -18,7 +18,7 @@ final class Refusals {
       case 4 -> "the peer has given up waiting";
       case 5 -> "the peer does not support the request";
       case 6, 7 -> "the peer does not know the connection";
-      case 8 -> "nobody listens on that port by this carrier";
+      case 8 -> "no listener on the port, with this carrier";
       case 9 -> "the peer does not support the transport";
       case 10 -> "stale: the peer still has an earlier connection of this queue pair";
       case 12 -> "the peer does not have the GID";

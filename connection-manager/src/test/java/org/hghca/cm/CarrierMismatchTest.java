@@ -41,7 +41,7 @@ class CarrierMismatchTest {
     return event;
   }
 
-  /** The device has an InfiniBand connection manager, by which nobody listens on the port. */
+  /** The device has an InfiniBand connection manager, which has no listener on the port. */
   @Test
   void requestByInfiniBandToAListenerOfTcp() throws Exception {
     CmId listener = listen(CarrierKind.TCP, "127.0.0.1");
@@ -52,7 +52,7 @@ class CarrierMismatchTest {
     assertThat(event.type()).isEqualTo(CmEventType.REJECTED);
     assertThat(event.status()).isEqualTo(8);
     assertThat(event.message())
-        .isEqualTo("/10.0.0.2:%d by IB: nobody listens on that port by this carrier", port);
+        .isEqualTo("/10.0.0.2:%d by IB: no listener on the port, with this carrier", port);
     assertThat(it.server.channel.poll()).as("the listener hears nothing").isEmpty();
   }
 
@@ -65,7 +65,7 @@ class CarrierMismatchTest {
     assertThat(event.type()).isEqualTo(CmEventType.REJECTED);
     assertThat(event.status()).isEqualTo(8);
     assertThat(event.message())
-        .isEqualTo("/127.0.0.1:%d by TCP: nobody listens on that port by this carrier", port);
+        .isEqualTo("/127.0.0.1:%d by TCP: no listener on the port, with this carrier", port);
     assertThat(it.server.channel.poll()).as("the listener hears nothing").isEmpty();
   }
 
@@ -90,6 +90,6 @@ class CarrierMismatchTest {
     assertThatThrownBy(() -> RdmaConnection.connect(to, options))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ECONNREFUSED))
-        .hasMessageContaining("by TCP: nobody listens on that port by this carrier");
+        .hasMessageContaining("by TCP: no listener on the port, with this carrier");
   }
 }

@@ -133,7 +133,7 @@ class CmIdTest {
   }
 
   @Test
-  void nobodyListensIsReason8() throws Exception {
+  void portWithoutAListenerIsReason8() throws Exception {
     CmId listener = it.listen(PortSpace.TCP, 8);
     CmId active = it.routed(listener);
     listener.close();
@@ -141,7 +141,7 @@ class CmIdTest {
 
     CmEvent event = it.client.take(CmEventType.REJECTED);
     assertThat(event.status()).isEqualTo(8);
-    assertThat(event.message()).contains("nobody listens");
+    assertThat(event.message()).contains("no listener on the port");
   }
 
   @Test
