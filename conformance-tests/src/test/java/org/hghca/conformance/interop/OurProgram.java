@@ -52,17 +52,20 @@ final class OurProgram {
 
   /** Waits until it has ended with an exit code, and returns what it has printed. */
   String await(int expected) {
-    int code;
+    assertThat(await()).as(output()).isEqualTo(expected);
+    return output();
+  }
+
+  /** Waits until it has ended, and returns its exit code. */
+  int await() {
     try {
-      code = status.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      return status.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException e) {
       thread.interrupt();
       throw new AssertionError("%s does not end: %s".formatted(thread.getName(), output()), e);
     } catch (ExecutionException | InterruptedException e) {
       throw new AssertionError(thread.getName() + " failed", e);
     }
-    assertThat(code).as(output()).isEqualTo(expected);
-    return output();
   }
 
   boolean hasEnded() {
