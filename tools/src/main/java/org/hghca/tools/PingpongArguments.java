@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 /** What the ping-pongs of libibverbs have in common on the command line, and how they end. */
 final class PingpongArguments {
   private static final int LAST_TCP_PORT = 65_535;
-  private static final int LAST_BYTE = 255;
+  private static final int LAST_PORT = 255;
   private static final int LAST_SERVICE_LEVEL = 15;
   private static final int MOST_RECEIVES = 1 << 24;
 
@@ -96,13 +96,13 @@ final class PingpongArguments {
   int run(CommandSpec spec, Variant variant, int size, Mtu mtu, int queuePairs) {
     UnsupportedOptions.refuse(spec);
     requireRange(spec, "-p", tcpPort, 0, LAST_TCP_PORT);
-    requireRange(spec, "-i", port, 1, LAST_BYTE);
+    requireRange(spec, "-i", port, 1, LAST_PORT);
     requireRange(spec, "-s", size, 1, Integer.MAX_VALUE);
     requireRange(spec, "-q", queuePairs, 1, Integer.MAX_VALUE);
     requireRange(spec, "-r", depth, 1, MOST_RECEIVES);
     requireRange(spec, "-n", iterations, 1, Integer.MAX_VALUE);
     requireRange(spec, "-l", serviceLevel, 0, LAST_SERVICE_LEVEL);
-    requireRange(spec, "-g", gidIndex, -1, LAST_BYTE);
+    requireRange(spec, "-g", gidIndex, -1, Integer.MAX_VALUE);
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     Options options =

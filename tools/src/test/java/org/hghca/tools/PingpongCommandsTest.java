@@ -266,7 +266,7 @@ class PingpongCommandsTest {
       delimiter = '|',
       value = {
         "rc_pingpong -g 77 | can't read sgid of index 77",
-        "uc_pingpong -g 77 | can't read sgid of index 77",
+        "uc_pingpong -g 5000 | can't read sgid of index 5000",
         "ud_pingpong -g 77 | Could not get local gid for gid index 77",
         "srq_pingpong -g 77 | Could not get local gid for gid index 77",
         "rc_pingpong -i 2 | Failed to modify QP to INIT",

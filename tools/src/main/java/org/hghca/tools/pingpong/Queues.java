@@ -38,6 +38,9 @@ import org.hghca.verbs.VerbsException;
 final class Queues implements AutoCloseable {
   private static final int POLLS_BETWEEN_YIELDS = 200;
 
+  /** A port has no more; what has been asked for beyond it fails when that GID is read. */
+  private static final int LAST_GID_INDEX = 255;
+
   private final Variant variant;
   private final Options options;
   private final ConnectionOptions connection;
@@ -65,7 +68,7 @@ final class Queues implements AutoCloseable {
     connection =
         ConnectionOptions.DEFAULT
             .withPort(options.port())
-            .withGidIndex(options.gidIndex().orElse(0))
+            .withGidIndex(Math.min(options.gidIndex().orElse(0), LAST_GID_INDEX))
             .withPathMtu(options.mtu())
             .withServiceLevel(options.serviceLevel())
             .withHopLimit(variant.hopLimit())
