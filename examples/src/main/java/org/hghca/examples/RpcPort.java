@@ -159,11 +159,15 @@ final class RpcPort implements AutoCloseable {
     long length = Math.clamp(message.get(NUMBER, LENGTH), 0, BYTES - TEXT);
     byte[] bytes = message.asSlice(TEXT, length).toArray(JAVA_BYTE);
     postReceive(qp, slot); // before the answer goes, which is a credit of the peer
-    threads.submit(
-        () -> {
-          handler.handle(this, qp, call, new String(bytes, UTF_8));
-          return null;
-        });
+    threads.execute(() -> handle(qp, call, new String(bytes, UTF_8)));
+  }
+
+  private void handle(QueuePair qp, long call, String text) {
+    try {
+      handler.handle(this, qp, call, text);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the port closes
+    }
   }
 
   @Override

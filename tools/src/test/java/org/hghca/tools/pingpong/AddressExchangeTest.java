@@ -216,7 +216,7 @@ class AddressExchangeTest {
   @Test
   void silenceEndsAfterTheLimit() throws Exception {
     CompletableFuture<List<QpEndpoint>> client = startClient(1, SHORT);
-    try (Socket peer = listener.accept()) {
+    try (Socket _ = listener.accept()) {
       assertFails(client, "Couldn't read/write remote address", "sent 0 of the 52 bytes");
     }
     CompletableFuture<List<QpEndpoint>> server = startServer(256, SHORT);
