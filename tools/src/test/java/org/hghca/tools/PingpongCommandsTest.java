@@ -207,8 +207,10 @@ class PingpongCommandsTest {
     RunningCommand server = server("rc_pingpong -g 0 -s 100");
     assertThat(client("rc_pingpong -g 0 -s 200").err())
         .matches(
-            "Failed status remote invalid request error \\(9\\) for wr_id 2\n"
-                + "parse WC failed [12]\n");
+            """
+            Failed status remote invalid request error \\(9\\) for wr_id 2
+            parse WC failed [12]
+            """);
     CommandLineRun end = server.await();
     assertThat(end.exitCode()).isEqualTo(1);
     assertThat(end.err()).startsWith("Failed status local length error (1) for wr_id 1\n");

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.hghca.vfio.kernel.Machine;
 
 /** A command in a thread of its own, which {@link #close} interrupts. */
+@SuppressWarnings("try") // an interrupt ends the test
 final class RunningCommand implements AutoCloseable {
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
