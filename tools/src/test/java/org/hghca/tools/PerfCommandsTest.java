@@ -202,7 +202,7 @@ class PerfCommandsTest {
         .contains("<dd>client of 127.0.0.1</dd>")
         .contains("<dd>model:127.0.0.62?net=udp:127.0.0.62</dd>")
         .contains("<dt>profile</dt>")
-        .contains("<figcaption>ib_write_lat, RC: distribution of latencies</figcaption>")
+        .contains("<figcaption>Distribution of latencies</figcaption>")
         .contains("<td>2</td>\n<td>100</td>");
     assertThat(folder.resolve("server.html")).content().contains("<dd>server</dd>");
   }

@@ -4,11 +4,12 @@ package org.hghca.tools.perf;
 public final class PerfException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  PerfException(String message) {
+  /** Says what failed, and what to do about it. */
+  public PerfException(String message) {
     super(message);
   }
 
-  PerfException(String message, Throwable cause) {
+  public PerfException(String message, Throwable cause) {
     super(message, cause);
   }
 }

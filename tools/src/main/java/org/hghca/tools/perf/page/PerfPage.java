@@ -22,7 +22,9 @@ public final class PerfPage {
     page.element("h1", report.title());
     for (Measurement measurement : report.measurements()) {
       page.open("section");
-      page.element("h2", measurement.title());
+      if (report.measurements().size() > 1) {
+        page.element("h2", measurement.title());
+      }
       if (measurement.figures().isEmpty()) {
         page.element("p", "Nothing was measured on this side.");
       } else {

@@ -27,16 +27,16 @@ final class Plots {
       plots.addAll(one ? List.of(overTime(measurement, rates)) : bySize(measurement, rates));
     }
     if (latencies.stream().map(Figure::size).distinct().count() > 1) {
-      plots.add(latencyBySize(measurement, latencies));
+      plots.add(latencyBySize(latencies));
     }
     if (!latencies.isEmpty()) {
-      plots.add(byPercentile(measurement, latencies));
+      plots.add(byPercentile(latencies));
     }
     List<DurationLatency> averages = only(measurement, DurationLatency.class);
     if (averages.stream().map(Figure::size).distinct().count() > 1) {
       plots.add(
           plot(
-              measurement.title() + ": latency by size",
+              "Latency by size",
               Axis.sizes(column(averages, Figure::size)),
               "µs",
               new Plot.Line(
@@ -68,9 +68,9 @@ final class Plots {
       lines.add(new Plot.Line("peak", sizes, column(rates, BandwidthReport::peak)));
     }
     return List.of(
-        new Plot(measurement.title() + ": throughput by size", across, measurement.unit(), lines),
+        new Plot("Throughput by size", across, measurement.unit(), lines),
         plot(
-            measurement.title() + ": messages by size",
+            "Messages by size",
             across,
             "millions a second",
             new Plot.Line("messages", sizes, column(rates, BandwidthReport::messageRate))));
@@ -83,16 +83,16 @@ final class Plots {
     double[] ends = column(rates, rate -> rate.iterations() / (rate.messageRate() * MILLION));
     Arrays.parallelPrefix(ends, Double::sum);
     return plot(
-        measurement.title() + ": throughput over time",
+        "Throughput over time",
         Axis.span("seconds", ends),
         measurement.unit(),
         new Plot.Line("average", ends, column(rates, BandwidthReport::average)));
   }
 
-  private static Plot latencyBySize(Measurement measurement, List<LatencyResult> rows) {
+  private static Plot latencyBySize(List<LatencyResult> rows) {
     double[] sizes = column(rows, Figure::size);
     return plot(
-        measurement.title() + ": latency by size",
+        "Latency by size",
         Axis.sizes(sizes),
         "µs",
         new Plot.Line("99 %", sizes, column(rows, LatencyResult::p99)),
@@ -101,7 +101,7 @@ final class Plots {
   }
 
   /** All samples; of many sizes some, from the smallest to the largest. */
-  private static Plot byPercentile(Measurement measurement, List<LatencyResult> rows) {
+  private static Plot byPercentile(List<LatencyResult> rows) {
     int shown = Math.min(rows.size(), Plot.MOST_LINES);
     List<LatencyResult> some = new ArrayList<>();
     for (int i = 0; i < shown; i++) {
@@ -110,7 +110,7 @@ final class Plots {
     int most = some.stream().mapToInt(row -> row.samples().length).max().orElse(0);
     Axis across = Axis.percentiles(most);
     List<Plot.Line> lines = some.stream().map(Plots::distribution).toList();
-    return new Plot(measurement.title() + ": distribution of latencies", across, "µs", lines);
+    return new Plot("Distribution of latencies", across, "µs", lines);
   }
 
   private static Plot.Line distribution(LatencyResult row) {
@@ -124,6 +124,11 @@ final class Plots {
       int rank = (int) Math.floor(shares[i] * sorted.length + 1e-9);
       micros[i] = sorted[Math.min(rank, sorted.length - 1)];
     }
-    return new Plot.Line(Axis.size(row.size()) + "B", shares, micros);
+    return new Plot.Line(bytes(row.size()), shares, micros);
+  }
+
+  /** Such as {@code 4 KiB}. */
+  private static String bytes(long size) {
+    return Axis.size(size).replaceFirst("\\D*$", " $0B");
   }
 }

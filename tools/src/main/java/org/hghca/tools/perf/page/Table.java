@@ -31,7 +31,7 @@ final class Table {
     String unit = measurement.unit();
     columns.addAll(
         switch (measurement.figures().getFirst()) {
-          case BandwidthReport _ -> List.of("peak, " + unit, "average, " + unit, "Mmessages/s");
+          case BandwidthReport _ -> List.of("peak, " + unit, "average, " + unit, "millions/s");
           case LatencyResult _ ->
               List.of(
                   "min, µs",
