@@ -170,7 +170,7 @@ class PerfCompareCommandTest {
                 .formatted(other));
     Path bent = file("bent", "{\"test_info\": ");
     assertThat(compare(good, bent).err()).startsWith("hghca: " + bent + ": ");
-    Path empty = file("empty", "");
+    Path empty = file("empty", "{\"tests\": []}");
     assertThat(compare(good, empty).err()).isEqualTo("hghca: " + empty + " has no results\n");
     CommandLineRun missing = compare(good, folder.resolve("none"));
     assertThat(missing.exitCode()).isEqualTo(1);

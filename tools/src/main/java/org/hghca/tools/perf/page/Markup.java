@@ -90,9 +90,8 @@ final class Markup {
   }
 
   private static boolean isLegal(int c) {
-    return c >= ' ' && !(c >= 0xd800 && c <= 0xdfff) && c != 0xfffe && c != 0xffff
-        || c == '\n'
-        || c == '\t';
+    boolean printed = c >= ' ' && !(c >= 0xd800 && c <= 0xdfff) && c != 0xfffe && c != 0xffff;
+    return printed || c == '\n' || c == '\t';
   }
 
   /** The document, all of whose elements are closed. */
