@@ -34,9 +34,8 @@ class LostConfirmationTest {
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final Duration REPETITION = Duration.ofMillis(4096);
 
-  private final FaultyDevice faulty =
-      new FaultyDevice(RdmaDevices.open("model:confirms?hub=confirms&ip=10.0.0.1"));
-  private final End client = new End(faulty.context());
+  private final End client = new End(RdmaDevices.open("model:confirms?hub=confirms&ip=10.0.0.1"));
+  private final FaultyDevice faulty = client.faulty;
   private final End server = new End(RdmaDevices.open("model:accepts?hub=confirms&ip=10.0.0.2"));
   private final CmId listener = server.channel.createId(PortSpace.TCP);
   private final CmId active = client.channel.createId(PortSpace.TCP);
@@ -45,6 +44,10 @@ class LostConfirmationTest {
   /** A device with what a queue pair needs. */
   private static final class End implements AutoCloseable {
     final Context context;
+
+    /** The device of its connection manager; its own queue pairs have no faults. */
+    final FaultyDevice faulty;
+
     final EventChannel channel;
     final ProtectionDomain pd;
     final CompletionQueue cq;
@@ -52,7 +55,8 @@ class LostConfirmationTest {
 
     End(Context context) {
       this.context = context;
-      channel = EventChannel.open(context);
+      faulty = new FaultyDevice(context);
+      channel = EventChannel.open(faulty.context());
       pd = context.allocateProtectionDomain();
       cq = context.createCompletionQueue(16);
       memory = pd.allocate(64, AccessFlag.LOCAL_WRITE);
@@ -131,7 +135,6 @@ class LostConfirmationTest {
         .postSend(new SendRequest().send().sge(client.memory, 0, 8).signaled());
     client.assertCompletes();
     server.assertCompletes();
-    assertThat(server.channel.poll()).isEmpty();
   }
 
   /** In RTS no event of the device tells of the data. */

@@ -20,6 +20,12 @@ final class Recorder implements Listener, HandshakeEvents {
   private final BlockingQueue<Handshake> handshakes = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
 
+  /** How often a request was offered. */
+  final AtomicInteger requests = new AtomicInteger();
+
+  /** How often a question was offered. */
+  final AtomicInteger questions = new AtomicInteger();
+
   /** How many requests find the backlog full. */
   final AtomicInteger full = new AtomicInteger();
 
@@ -28,6 +34,7 @@ final class Recorder implements Listener, HandshakeEvents {
 
   @Override
   public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
+    requests.incrementAndGet();
     if (broken.getAndDecrement() > 0) {
       throw new IllegalStateException("the listener is broken");
     }
@@ -40,6 +47,7 @@ final class Recorder implements Listener, HandshakeEvents {
 
   @Override
   public boolean requested(ServiceHandshake handshake, ServiceRequest request) {
+    questions.incrementAndGet();
     if (full.getAndDecrement() > 0) {
       return false;
     }

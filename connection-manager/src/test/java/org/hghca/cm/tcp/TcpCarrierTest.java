@@ -261,8 +261,12 @@ class TcpCarrierTest {
   @Test
   void peersThatLeaveGiveUpTheirPlacesBeforeAFullBacklog() throws Exception {
     passive.full.set(Integer.MAX_VALUE);
-    socket(bytes(Bodies.of(request()))).close();
-    socket(bytes(question())).close();
+    try (Socket _ = socket(bytes(Bodies.of(request())));
+        Socket _ = socket(bytes(question()))) {
+      while (passive.requests.get() == 0 || passive.questions.get() == 0) {
+        Thread.onSpinWait();
+      }
+    }
     awaitListenerAlone();
     passive.full.set(0);
     assertServes();
@@ -302,10 +306,10 @@ class TcpCarrierTest {
       assertThat(active.event()).isEqualTo("disconnected");
       interrupted(() -> asking.disconnect(PrivateData.EMPTY));
       assertThat(passive.event()).isEqualTo("disconnected");
+      assertThat(active.event()).isEqualTo("time wait exited");
     }
     try (Handshake refused = carrier.connect(request(), active);
         Handshake asked = passive.next()) {
-      assertThat(active.event()).isEqualTo("time wait exited");
       interrupted(() -> asked.reject(28, PrivateData.EMPTY));
       assertThat(active.event()).isEqualTo("rejected 28");
       assertThat(refused.toString()).contains("ENDED");
