@@ -94,6 +94,16 @@ class RdmacmCommandsTest {
     }
   }
 
+  /** It would take the next option for the name of a device. */
+  @Test
+  void debugOptionOfTheOriginalsRpingIsRefusedAndOursNamed() {
+    CommandLineRun run = CommandLineRun.of("rping", "-c", "-d", "-a", SERVER);
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err())
+        .startsWith("Expected parameter for option '--ib-dev' but found '-a'")
+        .containsPattern("-d names\\s+the\\s+device;\\s+use\\s+--debug");
+  }
+
   @Test
   void rping() throws Exception {
     Running server = start(SERVER, "rping -s -v -a " + SERVER);
