@@ -36,11 +36,6 @@ class PingpongToolsTest {
   private static final Pattern REMOTE =
       Pattern.compile("(?m)^  remote address: (LID 0x0000, QPN .*, PSN 0x.{6}), (GID .*)$");
 
-  /** What follows the addresses. */
-  private static final String TIMES =
-      "%d bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec\n"
-          + "%d iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter\n";
-
   private Bench bench;
 
   @BeforeEach
@@ -108,9 +103,13 @@ class PingpongToolsTest {
     for (String output : List.of(ends.ourOutput(), guests)) {
       assertThat(output)
           .containsPattern(
-              "GID ::ffff:10\\.99\\.0\\.(1|11)\n"
-                  + TIMES.formatted(2L * size * messages, messages)
-                  + "\\z");
+              """
+              GID ::ffff:10\\.99\\.0\\.(1|11)
+              %d bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec
+              %d iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter
+              \\z\
+              """
+                  .formatted(2L * size * messages, messages));
     }
     assertThat(shape(ends.ourOutput())).isEqualTo(shape(guests));
   }
