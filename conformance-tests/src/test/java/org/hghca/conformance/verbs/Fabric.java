@@ -237,6 +237,9 @@ final class Fabric implements AutoCloseable {
         Thread.yield();
       } else {
         LockSupport.parkNanos(PAUSE_NANOS);
+        if (simulation != null) {
+          simulation.advance(STEP); // the device may wait for what the driver has done meanwhile
+        }
       }
     }
   }
