@@ -1,7 +1,6 @@
 package org.hghca.tools;
 
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.util.Optional;
 import org.hghca.tools.perf.page.PerfPage;
@@ -46,12 +45,6 @@ final class PerfPageOption {
   }
 
   private boolean tries(Runnable output) {
-    try {
-      output.run();
-      return true;
-    } catch (UncheckedIOException e) {
-      spec.commandLine().getErr().println("hghca: " + e.getMessage());
-      return false;
-    }
+    return ReportFile.tries(spec.commandLine().getErr(), output);
   }
 }

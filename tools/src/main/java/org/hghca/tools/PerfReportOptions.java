@@ -4,8 +4,6 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.hghca.tools.perf.Limits;
@@ -78,8 +76,8 @@ final class PerfReportOptions {
   @Option(
       names = "--out_json_file",
       paramLabel = "<file>",
-      description = "The file of --out_json (default: perftest_out.json).")
-  private Path jsonFileName;
+      description = "The file of --out_json; - is stdout (default: perftest_out.json).")
+  private String jsonFileName;
 
   @Option(
       names = "--output",
@@ -117,27 +115,33 @@ final class PerfReportOptions {
     return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
   }
 
-  /**
-   * Writes the document where it is wanted.
-   *
-   * @throws UncheckedIOException when the file cannot be written
-   */
-  void write(PerfDocument document, PrintWriter out) {
-    if (!json && !jsonFile && jsonFileName == null) {
-      return;
+  private Optional<ReportFile<PerfDocument>> file() {
+    if (!jsonFile && jsonFileName == null) {
+      return Optional.empty();
     }
+    String name = jsonFileName == null ? "perftest_out.json" : jsonFileName;
+    return Optional.of(new ReportFile<>(name, document -> text(document) + "\n"));
+  }
+
+  private static String text(PerfDocument document) {
     try {
-      String text = JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(document.toJson());
-      if (json) {
-        out.println(text);
-      }
-      if (jsonFile || jsonFileName != null) {
-        Path file = jsonFileName == null ? Path.of("perftest_out.json") : jsonFileName;
-        Files.writeString(file, text + "\n");
-      }
+      return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(document.toJson());
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new UncheckedIOException(e); // it writes to memory
     }
+  }
+
+  /** Whether the document can be written where it is wanted; says otherwise why not. */
+  boolean canBeWritten(PrintWriter err) {
+    return ReportFile.tries(err, () -> file().ifPresent(ReportFile::check));
+  }
+
+  /** Writes the document where it is wanted; returns false, and says why, when that failed. */
+  boolean write(PerfDocument document, PrintWriter out, PrintWriter err) {
+    if (json) {
+      out.println(text(document));
+    }
+    return ReportFile.tries(err, () -> file().ifPresent(file -> file.write(document, out)));
   }
 
   private Optional<Only> only(PerfCheck check, boolean bandwidth) {

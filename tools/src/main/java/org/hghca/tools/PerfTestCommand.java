@@ -97,7 +97,8 @@ final class PerfTestCommand implements Callable<Integer> {
             filled,
             route.route(check),
             report.report(check, test, amount));
-    return page.canBeWritten() ? run(parameters) : ExitCode.NO_OUTPUT.code();
+    boolean canBeWritten = page.canBeWritten() && report.canBeWritten(spec.commandLine().getErr());
+    return canBeWritten ? run(parameters) : ExitCode.NO_OUTPUT.code();
   }
 
   private QpType type() {
@@ -125,11 +126,11 @@ final class PerfTestCommand implements Callable<Integer> {
       PerfSession session = new PerfSession(parameters, opened, out, err, figures::add);
       Optional<String> host = Optional.ofNullable(server);
       boolean whole = session.run(host, port);
-      report.write(session.document(), out);
+      boolean written = report.write(session.document(), out, err);
       List<String> words = spec.root().commandLine().getParseResult().originalArgs();
-      boolean written =
-          !page.isWanted()
-              || page.write(PerfFacts.report(opened, parameters, words, host, figures));
+      if (page.isWanted()) {
+        written &= page.write(PerfFacts.report(opened, parameters, words, host, figures));
+      }
       if (whole && !written) {
         return ExitCode.NO_OUTPUT.code();
       }

@@ -72,6 +72,17 @@ record ReportFile<T>(String name, Function<T, String> form) {
     }
   }
 
+  /** Checks or writes files; returns false, and says why, when one cannot be written. */
+  static boolean tries(PrintWriter err, Runnable output) {
+    try {
+      output.run();
+      return true;
+    } catch (UncheckedIOException e) {
+      err.println("hghca: " + e.getMessage());
+      return false;
+    }
+  }
+
   private UncheckedIOException cannot(IOException e) {
     String why = e.getMessage() == null ? e.toString() : e.getMessage();
     String prefix = name + ": ";

@@ -207,9 +207,11 @@ class PerfCommandsTest {
     assertThat(folder.resolve("server.html")).content().contains("<dd>server</dd>");
   }
 
-  @Test
-  void pageThatCannotBeWrittenIsToldBeforeTheMeasurement(@TempDir Path folder) throws Exception {
-    CommandLineRun run = start(SERVER, "ib_write_bw --html " + folder).await();
+  @ParameterizedTest
+  @ValueSource(strings = {"--html", "--out_json_file"})
+  void fileThatCannotBeWrittenIsToldBeforeTheMeasurement(String option, @TempDir Path folder)
+      throws Exception {
+    CommandLineRun run = start(SERVER, "ib_write_bw " + option + " " + folder).await();
     assertThat(run.exitCode()).isEqualTo(5);
     assertThat(run.err())
         .isEqualTo("hghca: %s cannot be written: it is a folder\n".formatted(folder));
