@@ -14,8 +14,8 @@ public record Series(String test, int pairs, long size, Metric metric)
     implements Comparable<Series> {
   private static final Comparator<Series> ORDER =
       Comparator.comparing(Series::test)
-          .thenComparing(Series::pairs)
-          .thenComparing(Series::size)
+          .thenComparingInt(Series::pairs)
+          .thenComparingLong(Series::size)
           .thenComparing(Series::metric);
 
   @Override
