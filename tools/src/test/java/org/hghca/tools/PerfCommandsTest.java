@@ -4,20 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.InstanceOfAssertFactories;
-import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,35 +28,8 @@ class PerfCommandsTest {
   private static final String CLIENT = "127.0.0.62";
   private static final String NUMBER = "\\d+\\.\\d+";
 
-  private final List<Running> started = new ArrayList<>();
+  private final List<RunningCommand> started = new ArrayList<>();
   private int port;
-
-  /** A command in a thread of its own. */
-  private static final class Running {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-    private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
-    private final Thread thread;
-
-    Running(List<String> words) {
-      thread =
-          Thread.ofPlatform()
-              .name(words.get(1))
-              .start(
-                  () ->
-                      exitCode.complete(
-                          Main.run(
-                              Machine.local(),
-                              new PrintWriter(out, true),
-                              new PrintWriter(err, true),
-                              words.toArray(String[]::new))));
-    }
-
-    CommandLineRun await() throws Exception {
-      int code = exitCode.get(60, TimeUnit.SECONDS);
-      return new CommandLineRun(code, out.toString(), err.toString());
-    }
-  }
 
   @BeforeEach
   void findPort() throws Exception {
@@ -72,23 +39,14 @@ class PerfCommandsTest {
   }
 
   @AfterEach
-  void end() throws InterruptedException {
-    for (Running running : started) {
-      running.thread.interrupt();
-      running.thread.join();
-    }
+  void end() {
+    started.forEach(RunningCommand::close);
   }
 
-  private Running start(String address, String command) {
-    List<String> words = new ArrayList<>(List.of("perf"));
-    Collections.addAll(words, command.split(" "));
-    Collections.addAll(
-        words,
-        "-p",
-        Integer.toString(port),
-        "-d",
-        "model:%s?net=udp:%s".formatted(address, address));
-    Running running = new Running(words);
+  private RunningCommand start(String address, String command) {
+    RunningCommand running =
+        RunningCommand.start(
+            "perf %s -p %d -d model:%s?net=udp:%s".formatted(command, port, address, address));
     started.add(running);
     return running;
   }
@@ -106,7 +64,7 @@ class PerfCommandsTest {
 
   /** Both sides of a command, the server first. */
   private List<CommandLineRun> both(String command) throws Exception {
-    Running server = start(SERVER, command);
+    RunningCommand server = start(SERVER, command);
     CommandLineRun client = client(command);
     return List.of(server.await(), client);
   }
@@ -192,7 +150,8 @@ class PerfCommandsTest {
 
   @Test
   void pages(@TempDir Path folder) throws Exception {
-    Running server = start(SERVER, "ib_write_lat -n 100 --html " + folder.resolve("server.html"));
+    RunningCommand server =
+        start(SERVER, "ib_write_lat -n 100 --html " + folder.resolve("server.html"));
     CommandLineRun client = client("ib_write_lat -n 100 --html " + folder.resolve("client.html"));
     assertThat(client.exitCode()).as(client.err()).isZero();
     assertThat(server.await().exitCode()).isZero();
@@ -269,7 +228,7 @@ class PerfCommandsTest {
 
   @Test
   void sidesThatDifferSayIn() throws Exception {
-    Running server = start(SERVER, "ib_write_bw -s 4096");
+    RunningCommand server = start(SERVER, "ib_write_bw -s 4096");
     CommandLineRun client = client("ib_send_bw -q 2");
     assertThat(client.exitCode()).isEqualTo(1);
     assertThat(client.err())
@@ -319,15 +278,15 @@ class PerfCommandsTest {
 
   @Test
   void interruptedMeasurementPrintsItsFigures() throws Exception {
-    Running server = start(SERVER, "ib_write_bw --run_infinitely -D 1 -s 64");
-    Running client = start(CLIENT, "ib_write_bw --run_infinitely -D 1 -s 64 127.0.0.1");
-    while (!client.out.toString().contains(" 64   ")) {
-      if (client.exitCode.isDone()) {
+    RunningCommand server = start(SERVER, "ib_write_bw --run_infinitely -D 1 -s 64");
+    RunningCommand client = start(CLIENT, "ib_write_bw --run_infinitely -D 1 -s 64 127.0.0.1");
+    while (!client.hasPrinted(" 64   ")) {
+      if (client.hasEnded()) {
         client = start(CLIENT, "ib_write_bw --run_infinitely -D 1 -s 64 127.0.0.1");
       }
       Thread.onSpinWait();
     }
-    client.thread.interrupt();
+    client.interrupt();
     CommandLineRun run = client.await();
     assertThat(run.exitCode()).isEqualTo(130);
     assertThat(lastRow(run)).startsWith(" 64  ");
@@ -340,7 +299,7 @@ class PerfCommandsTest {
 
   @Test
   void documentHasTheKeysOfPerftest() throws Exception {
-    Running server = start(SERVER, "ib_write_bw -n 100 -s 64");
+    RunningCommand server = start(SERVER, "ib_write_bw -n 100 -s 64");
     CommandLineRun client = client("ib_write_bw -n 100 -s 64 --json");
     assertThat(server.await().exitCode()).isZero();
     assertThat(client.exitCode()).isZero();
@@ -366,7 +325,7 @@ class PerfCommandsTest {
   @Test
   void documentOfAPacedLatencyHasPercentiles(@TempDir Path folder) throws Exception {
     Path file = folder.resolve("out.json");
-    Running server = start(SERVER, "ib_send_lat -n 100");
+    RunningCommand server = start(SERVER, "ib_send_lat -n 100");
     CommandLineRun client =
         client("ib_send_lat -n 100 --rate_limit 2000 --rate_units p --out_json_file " + file);
     assertThat(server.await().exitCode()).isZero();
@@ -387,7 +346,7 @@ class PerfCommandsTest {
     "ib_read_lat -n 100, --max-lat 0.001 --max-lat-percentile 99, latency p99"
   })
   void missedLimitFails(String command, String limit, String what) throws Exception {
-    Running server = start(SERVER, command);
+    RunningCommand server = start(SERVER, command);
     CommandLineRun client = client(command + " " + limit);
     assertThat(server.await().exitCode()).isZero();
     assertThat(client.exitCode()).isEqualTo(1);

@@ -45,10 +45,8 @@ class PingpongCommandsTest {
   }
 
   @AfterEach
-  void end() throws InterruptedException {
-    for (RunningCommand running : started) {
-      running.close();
-    }
+  void end() {
+    started.forEach(RunningCommand::close);
     clientDevice.close();
     serverDevice.close();
   }

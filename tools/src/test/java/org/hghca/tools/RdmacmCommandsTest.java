@@ -2,16 +2,10 @@ package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
-import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,46 +25,11 @@ class RdmacmCommandsTest {
       Pattern.compile("REJECTED, error:? 8|UNREACHABLE, error:|Connection refused");
   private static final String GROUP = "239.1.2.3";
 
-  private final List<Running> started = new ArrayList<>();
+  private final List<RunningCommand> started = new ArrayList<>();
 
-  /** A command in a thread of its own. */
-  private static final class Running {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-    private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
-    private final Thread thread;
-
-    Running(String address, String command) {
-      List<String> words = new ArrayList<>(List.of(command.split(" ")));
-      Collections.addAll(words, "-d", "model:%s?net=udp:%s".formatted(address, address));
-      thread =
-          Thread.ofPlatform()
-              .name(command)
-              .start(
-                  () ->
-                      exitCode.complete(
-                          Main.run(
-                              Machine.local(),
-                              new PrintWriter(out, true),
-                              new PrintWriter(err, true),
-                              words.toArray(String[]::new))));
-    }
-
-    CommandLineRun await() throws Exception {
-      int code = exitCode.get(60, TimeUnit.SECONDS);
-      return new CommandLineRun(code, out.toString(), err.toString());
-    }
-
-    void awaitOutput(String text) {
-      while (!out.toString().contains(text) && !exitCode.isDone()) {
-        Thread.onSpinWait();
-      }
-      assertThat(out.toString()).contains(text);
-    }
-  }
-
-  private Running start(String address, String command) {
-    Running running = new Running(address, command);
+  private RunningCommand start(String address, String command) {
+    RunningCommand running =
+        RunningCommand.start("%s -d model:%s?net=udp:%s".formatted(command, address, address));
     started.add(running);
     return running;
   }
@@ -87,11 +46,8 @@ class RdmacmCommandsTest {
   }
 
   @AfterEach
-  void end() throws InterruptedException {
-    for (Running running : started) {
-      running.thread.interrupt();
-      running.thread.join();
-    }
+  void end() {
+    started.forEach(RunningCommand::close);
   }
 
   /** It would take the next option for the name of a device. */
@@ -106,7 +62,7 @@ class RdmacmCommandsTest {
 
   @Test
   void rping() throws Exception {
-    Running server = start(SERVER, "rping -s -v -a " + SERVER);
+    RunningCommand server = start(SERVER, "rping -s -v -a " + SERVER);
     CommandLineRun client = client("rping -c -v -V -C 2 -a " + SERVER);
     assertThat(client)
         .isEqualTo(
@@ -130,11 +86,11 @@ class RdmacmCommandsTest {
 
   @Test
   void persistentServerOfRpingServesManyUntilItIsInterrupted() throws Exception {
-    Running server = start(SERVER, "rping -s -P -a " + SERVER);
+    RunningCommand server = start(SERVER, "rping -s -P -a " + SERVER);
     for (int i = 0; i < 3; i++) {
       assertThat(client("rping -c -V -C 10 -a " + SERVER).exitCode()).isZero();
     }
-    server.thread.interrupt();
+    server.interrupt();
     assertThat(server.await().exitCode()).isEqualTo(ExitCode.INTERRUPTED.code());
   }
 
@@ -149,7 +105,7 @@ class RdmacmCommandsTest {
   @ParameterizedTest
   @ValueSource(strings = {"", " -c 3", " -m", " -t 32 -a 14"})
   void ucmatose(String options) throws Exception {
-    Running server = start(SERVER, "ucmatose -b " + SERVER + options);
+    RunningCommand server = start(SERVER, "ucmatose -b " + SERVER + options);
     CommandLineRun client = client("ucmatose -s " + SERVER + options);
     String migrating = options.contains("-m") ? "migrating to new event channel\n" : "";
     assertThat(client)
@@ -205,7 +161,7 @@ class RdmacmCommandsTest {
   @ParameterizedTest
   @ValueSource(strings = {"", " -c 3 -S 1024"})
   void udaddy(String options) throws Exception {
-    Running server = start(SERVER, "udaddy -b " + SERVER + options);
+    RunningCommand server = start(SERVER, "udaddy -b " + SERVER + options);
     CommandLineRun client = client("udaddy -s " + SERVER + options);
     assertThat(client)
         .isEqualTo(
@@ -247,7 +203,7 @@ class RdmacmCommandsTest {
 
   @Test
   void mckey() throws Exception {
-    Running receiver = start(SERVER, "mckey -m %s -b %s".formatted(GROUP, SERVER));
+    RunningCommand receiver = start(SERVER, "mckey -m %s -b %s".formatted(GROUP, SERVER));
     receiver.awaitOutput("receiving data transfers");
     CommandLineRun sender = start(CLIENT, "mckey -m %s -b %s -s".formatted(GROUP, CLIENT)).await();
     assertThat(sender)
@@ -282,7 +238,7 @@ class RdmacmCommandsTest {
 
   @Test
   void clientAndServer() throws Exception {
-    Running server = start(SERVER, "rdma-server -s " + SERVER);
+    RunningCommand server = start(SERVER, "rdma-server -s " + SERVER);
     assertThat(client("rdma-client -s " + SERVER))
         .isEqualTo(new CommandLineRun(0, "rdma_client: start\nrdma_client: end 0\n", ""));
     assertThat(server.await())

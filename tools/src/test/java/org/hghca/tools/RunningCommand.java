@@ -1,5 +1,7 @@
 package org.hghca.tools;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.concurrent.CompletableFuture;
@@ -47,11 +49,16 @@ final class RunningCommand implements AutoCloseable {
     thread.interrupt();
   }
 
-  /** Waits until it has printed a text, or has ended. */
+  boolean hasPrinted(String text) {
+    return out.toString().contains(text);
+  }
+
+  /** Waits until it has printed a text; fails when it ends before. */
   void awaitOutput(String text) {
-    while (!out.toString().contains(text) && !hasEnded()) {
+    while (!hasPrinted(text) && !hasEnded()) {
       Thread.onSpinWait();
     }
+    assertThat(out.toString()).contains(text);
   }
 
   @Override
