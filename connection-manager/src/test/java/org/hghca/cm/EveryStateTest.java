@@ -229,7 +229,10 @@ class EveryStateTest {
     first.connect();
     awaitEvent(it.server.channel);
     CmId second = it.routed(listener);
-    second.connect();
+    try (FullBacklog full = new FullBacklog()) {
+      second.connect();
+      full.await();
+    }
     listener.close();
     Map<CmId, Integer> reasons = new HashMap<>();
     for (int i = 0; i < 2; i++) {

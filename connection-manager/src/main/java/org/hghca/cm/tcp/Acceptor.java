@@ -124,10 +124,13 @@ final class Acceptor {
     rest.run();
   }
 
-  /** Whether a request that the backlog has no room for can be offered again, after a while. */
+  /**
+   * Whether a request that the backlog has no room for can be offered again, after a while. Also
+   * after {@link #close}, at once: the next offer finds no listener, and refuses for that reason.
+   */
   private boolean waits(Link link, long deadline) throws IOException {
     pause();
-    return isOpen() && System.nanoTime() < deadline && !link.hasEnded();
+    return System.nanoTime() < deadline && !link.hasEnded();
   }
 
   private long offerDeadline() {

@@ -283,13 +283,31 @@ class TcpCarrierTest {
     passive.full.set(Integer.MAX_VALUE);
     try (Socket asks = socket(bytes(Bodies.of(request())));
         Socket questions = socket(bytes(question()))) {
-      ByteBuffer refusal = ByteBuffer.wrap(asks.getInputStream().readNBytes(Message.HEADER + 2));
-      assertThat(refusal.getShort(6)).isEqualTo((short) Message.Kind.REJECT.ordinal());
-      assertThat(refusal.getShort(Message.HEADER)).isEqualTo((short) 4);
+      assertRefused(asks, 4);
       assertThat(questions.getInputStream().readAllBytes()).isNotEmpty();
       passive.full.set(0);
       assertServes();
     }
+  }
+
+  @Test
+  void closedListenerRefusesWhoWaitsForItsFullBacklogWithReason8() throws Exception {
+    passive.full.set(Integer.MAX_VALUE);
+    try (Socket asks = socket(bytes(Bodies.of(request())));
+        Socket questions = socket(bytes(question()))) {
+      while (passive.requests.get() == 0 || passive.questions.get() == 0) {
+        Thread.onSpinWait();
+      }
+      registration.close();
+      assertRefused(asks, 8);
+      assertRefused(questions, 8);
+    }
+  }
+
+  private static void assertRefused(Socket socket, int reason) throws IOException {
+    ByteBuffer refusal = ByteBuffer.wrap(socket.getInputStream().readNBytes(Message.HEADER + 2));
+    assertThat(refusal.getShort(6)).isEqualTo((short) Message.Kind.REJECT.ordinal());
+    assertThat(refusal.getShort(Message.HEADER)).isEqualTo((short) reason);
   }
 
   /** An interrupted thread that uses a channel closes it. */
