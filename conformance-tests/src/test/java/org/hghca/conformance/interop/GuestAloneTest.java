@@ -36,8 +36,8 @@ class GuestAloneTest {
   }
 
   @Test
-  @DisplayName("rping, and nobody listens")
-  void nobodyListens() {
+  @DisplayName("rping, with no listener on the port")
+  void noListenerOnThePort() {
     End client = GuestProgram.start(guest, "client", "rping -c -a " + ADDRESS + " -p 7999").await();
     assertThat(client.with(255).output()).contains("cma event RDMA_CM_EVENT_REJECTED, error 8");
   }

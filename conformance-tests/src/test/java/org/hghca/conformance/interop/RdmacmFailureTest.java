@@ -88,8 +88,8 @@ class RdmacmFailureTest {
   }
 
   @Test
-  @DisplayName("rping, ucmatose, udaddy and rdma_client, where nobody listens")
-  void nobodyListens() throws Exception {
+  @DisplayName("rping, ucmatose, udaddy and rdma_client, with no listener on the port")
+  void noListenerOnThePort() throws Exception {
     try (EventChannel channel = EventChannel.open(bench.context());
         CmId other = listen(channel, PortSpace.TCP, 7999)) {
       assertThat(other.localAddress().getPort()).isEqualTo(7999);

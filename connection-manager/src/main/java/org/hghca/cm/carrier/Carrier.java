@@ -10,7 +10,7 @@ public interface Carrier extends AutoCloseable {
    *
    * @param serviceId port space and port
    * @param local one address of the device, or the wildcard address for all of them
-   * @return closes the listener: later requests find nobody; handshakes that it began stay
+   * @return closes the listener: later requests find no listener; handshakes that it began stay
    * @throws org.hghca.verbs.VerbsException EADDRINUSE when another listener has the service ID at
    *     that address, EADDRNOTAVAIL when the address is not there
    */

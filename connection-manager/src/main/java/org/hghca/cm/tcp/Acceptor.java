@@ -199,7 +199,7 @@ final class Acceptor {
     do {
       Listener listener = listeners.get(request.serviceId());
       if (listener == null) {
-        handshake.refuse(TcpHandshake.NOBODY_LISTENS);
+        handshake.refuse(TcpHandshake.NO_LISTENER);
         return () -> {};
       }
       Optional<HandshakeEvents> taken = listener.requested(handshake, request);
@@ -218,7 +218,7 @@ final class Acceptor {
       Listener listener = listeners.get(request.serviceId());
       if (listener == null) {
         carrier.ended(question);
-        return refuse(link, TcpHandshake.NOBODY_LISTENS);
+        return refuse(link, TcpHandshake.NO_LISTENER);
       }
       if (listener.requested(question, request)) {
         return question::follow;

@@ -25,7 +25,7 @@ final class TcpHandshake implements Handshake {
   /** Codes of REJ. */
   static final int TIMED_OUT = 4;
 
-  static final int NOBODY_LISTENS = 8;
+  static final int NO_LISTENER = 8;
   static final int CONSUMER = 28;
   static final int OTHER_VERSION = 31;
 
@@ -96,9 +96,9 @@ final class TcpHandshake implements Handshake {
       opened.write(Bodies.of(request));
       read(opened);
     } catch (ConnectException e) {
-      LOG.debug("{}: nobody listens", request.remote(), e);
+      LOG.debug("{}: no listener on the port", request.remote(), e);
       reject(
-          isRefused(e) ? NOBODY_LISTENS : 0,
+          isRefused(e) ? NO_LISTENER : 0,
           PrivateData.EMPTY,
           "connected to %s by TCP: %s".formatted(request.remote(), e.getMessage()));
     } catch (IOException | VerbsException e) {

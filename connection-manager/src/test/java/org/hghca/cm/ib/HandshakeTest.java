@@ -323,7 +323,7 @@ class HandshakeTest {
   }
 
   @Test
-  void nobodyListens() {
+  void noListenerOnThePort() {
     Recorder end = new Recorder();
     end.of(a.carrier.connect(a.request(b, 0x11, 0x0106_0001L, new byte[0]), end));
     net.exchange();

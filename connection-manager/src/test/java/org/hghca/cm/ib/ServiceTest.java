@@ -123,7 +123,7 @@ class ServiceTest {
   }
 
   @Test
-  void nobodyListens() {
+  void noListenerOnThePort() {
     ask(SERVICE + 1);
     assertThat(((ServiceReply) answers.getFirst()).status()).isEqualTo(1);
     registration.close();

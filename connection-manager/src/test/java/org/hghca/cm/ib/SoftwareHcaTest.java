@@ -255,7 +255,7 @@ class SoftwareHcaTest {
   }
 
   @Test
-  void nobodyListens() throws InterruptedException {
+  void noListenerOnThePort() throws InterruptedException {
     BlockingQueue<String> events = new LinkedBlockingQueue<>();
     asking.connect(request(0x11), new End(events));
     awaitEvents(events, 1, "rejected 8");

@@ -105,7 +105,7 @@ class SideChannelTest {
   }
 
   @Test
-  void nobodyListens() throws Exception {
+  void noListenerOnThePort() throws Exception {
     int port = freePort();
     assertThatThrownBy(() -> SideChannel.connect("127.0.0.1", port, LONG))
         .isInstanceOf(PeerException.class)
