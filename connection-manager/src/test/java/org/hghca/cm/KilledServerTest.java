@@ -60,6 +60,7 @@ class KilledServerTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
+                "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile"),
                 "-cp",
                 System.getProperty("java.class.path"),
                 KilledServer.class.getName(),

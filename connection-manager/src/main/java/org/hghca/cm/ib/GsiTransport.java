@@ -152,8 +152,10 @@ final class GsiTransport implements MadTransport {
 
   private static void checkAlive(CompletableFuture<CompletionQueue> event) {
     if (event.isCompletedExceptionally()) {
-      throw new VerbsException(
-          Errno.EIO, "the completion channel has failed", event.exceptionNow());
+      Throwable cause = event.exceptionNow();
+      throw cause instanceof VerbsException device
+          ? device // says why the device has failed
+          : new VerbsException(Errno.EIO, "the completion channel has failed", cause);
     }
   }
 
