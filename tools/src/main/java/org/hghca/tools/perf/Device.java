@@ -2,7 +2,6 @@ package org.hghca.tools.perf;
 
 import java.util.Comparator;
 import java.util.OptionalInt;
-import org.hghca.driver.HghcaContext;
 import org.hghca.tools.peer.ReadyDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Gid;
@@ -12,7 +11,6 @@ import org.hghca.verbs.Mtu;
 import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.PortState;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
 
 /** The opened device of a side, and its port. */
@@ -115,9 +113,7 @@ public final class Device implements AutoCloseable {
 
   /** The clock for waits for the device; devices of other drivers are cards. */
   TimeScale time() {
-    return context instanceof HghcaContext
-        ? TimeScale.of(Locator.parse(context.device().locator()))
-        : TimeScale.CARD;
+    return ReadyDevice.timeOf(context);
   }
 
   @Override
