@@ -13,7 +13,6 @@ final class Header {
   /** The lines about the test. */
   static List<String> of(Parameters parameters, Resources resources, boolean client, Mtu mtu) {
     Parameters.Queues queues = parameters.queues();
-    Verb verb = parameters.test().verb();
     Device device = resources.device();
     List<String> lines = new ArrayList<>();
     lines.add(Columns.LINE);
@@ -26,25 +25,7 @@ final class Header {
     lines.add(" Connection type : %s\t\tUsing SRQ      : OFF".formatted(parameters.type()));
     lines.add(" PCIe relax order: OFF\t\tLock-free      : ON");
     lines.add(" ibv_wr* API     : OFF\t\tUsing Enhanced Reorder      : OFF");
-    if (client || queues.bidirectional()) {
-      lines.add(" TX depth        : " + queues.sendDepth());
-    }
-    if (queues.postList() > 1) {
-      lines.add(" Post List       : " + queues.postList());
-    }
-    if (verb == Verb.SEND && (!client || queues.bidirectional())) {
-      lines.add(" RX depth        : " + queues.receiveDepth());
-    }
-    if (parameters.test().isBandwidth()) {
-      lines.add(" CQ Moderation   : " + queues.moderation());
-    }
-    lines.add(" Mtu             : %d[B]".formatted(mtu.bytes()));
-    lines.add(" Link type       : Ethernet");
-    lines.add(" GID index       : " + device.gidIndex());
-    lines.add(
-        verb.isRequest()
-            ? " Outstand reads  : " + resources.outstandingReads()
-            : " Max inline data : %d[B]".formatted(resources.inline()));
+    Setting.of(parameters, resources, client, mtu).forEach(each -> lines.add(each.line()));
     lines.add(" rdma_cm QPs\t : OFF");
     lines.add(" Data ex. method : Ethernet");
     lines.add(Columns.LINE);

@@ -26,38 +26,18 @@ public final class PerfDocument {
   }
 
   void info(Parameters parameters, Resources resources, boolean client, Mtu mtu) {
-    Parameters.Queues queues = parameters.queues();
-    Verb verb = parameters.test().verb();
     many = parameters.amount().all();
     info.put("test", Header.title(parameters).replace(' ', '_'));
     info.put("Dual_port", "OFF");
     info.put("Device", resources.device().name());
-    info.put("Number_of_qps", queues.pairs());
+    info.put("Number_of_qps", parameters.queues().pairs());
     info.put("Transport_type", "IB");
     info.put("Connection_type", parameters.type().name());
     info.put("Using_SRQ", "OFF");
     info.put("PCIe_relax_order", "OFF");
     info.put("ibv_wr_API", "OFF");
-    if (client || queues.bidirectional()) {
-      info.put("TX_depth", queues.sendDepth());
-    }
-    if (queues.postList() > 1) {
-      info.put("Post_List", queues.postList());
-    }
-    if (verb == Verb.SEND && (!client || queues.bidirectional())) {
-      info.put("RX_depth", queues.receiveDepth());
-    }
-    if (parameters.test().isBandwidth()) {
-      info.put("CQ_Moderation", queues.moderation());
-    }
-    info.put("Mtu", mtu.bytes());
-    info.put("Link_type", "Ethernet");
-    info.put("GID_index", resources.device().gidIndex());
-    if (verb.isRequest()) {
-      info.put("Outstand_reads", resources.outstandingReads());
-    } else {
-      info.put("Max_inline_data", resources.inline());
-    }
+    Setting.of(parameters, resources, client, mtu)
+        .forEach(each -> info.put(each.key(), each.value()));
     info.put("rdma_cm_QPs", "OFF");
     info.put("Data_ex_method", "Ethernet");
   }
