@@ -18,8 +18,20 @@ public record Limits(
     OptionalDouble latency,
     double percentile) {
 
-  /** What a row of throughput misses. */
-  List<String> missedBy(BandwidthReport report) {
+  /** What a row misses. */
+  List<String> missedBy(Figure figure) {
+    return switch (figure) {
+      case BandwidthReport report -> missedThroughput(report);
+      case LatencyResult result ->
+          missedLatency(
+              result.size(),
+              "p%s".formatted(Columns.general(percentile)),
+              Percentiles.of(result.samples()).at(percentile));
+      case DurationLatency result -> missedLatency(result.size(), "average", result.average());
+    };
+  }
+
+  private List<String> missedThroughput(BandwidthReport report) {
     List<String> missed = new ArrayList<>();
     if (report.average() < bandwidth.orElse(0)) {
       missed.add(
@@ -32,19 +44,6 @@ public record Limits(
               .formatted(report.size(), report.messageRate(), messageRate.getAsDouble()));
     }
     return missed;
-  }
-
-  /** What a row of latencies misses. */
-  List<String> missedBy(LatencyResult result) {
-    return missedLatency(
-        result.size(),
-        "p%s".formatted(Columns.general(percentile)),
-        Percentiles.of(result.samples()).at(percentile));
-  }
-
-  /** What a row of latencies by time misses, which has only an average. */
-  List<String> missedBy(DurationLatency result) {
-    return missedLatency(result.size(), "average", result.average());
   }
 
   private List<String> missedLatency(long size, String which, double value) {

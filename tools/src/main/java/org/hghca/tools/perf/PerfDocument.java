@@ -42,37 +42,31 @@ public final class PerfDocument {
     info.put("Data_ex_method", "Ethernet");
   }
 
-  void add(BandwidthReport report) {
+  void add(Figure figure) {
     Map<String, Object> row = new LinkedHashMap<>();
-    row.put("MsgSize", report.size());
-    row.put("n_iterations", report.iterations());
-    row.put("BW_peak", report.peak());
-    row.put("BW_average", report.average());
-    row.put("MsgRate", report.messageRate());
-    results.add(row);
-  }
-
-  void add(LatencyResult result) {
-    Map<String, Object> row = new LinkedHashMap<>();
-    row.put("MsgSize", result.size());
-    row.put("n_iterations", result.iterations());
-    row.put("t_min", result.min());
-    row.put("t_max", result.max());
-    row.put("t_typical", result.typical());
-    row.put("t_avg", result.average());
-    row.put("t_stdev", result.deviation());
-    row.put("percentile_99", result.p99());
-    row.put("percentile_99.9", result.p999());
-    row.put("percentiles_usec", Percentiles.of(result.samples()).toJson());
-    results.add(row);
-  }
-
-  void add(DurationLatency result) {
-    Map<String, Object> row = new LinkedHashMap<>();
-    row.put("MsgSize", result.size());
-    row.put("n_iterations", result.iterations());
-    row.put("t_avg", result.average());
-    row.put("tps_average", result.perSecond());
+    row.put("MsgSize", figure.size());
+    row.put("n_iterations", figure.iterations());
+    switch (figure) {
+      case BandwidthReport report -> {
+        row.put("BW_peak", report.peak());
+        row.put("BW_average", report.average());
+        row.put("MsgRate", report.messageRate());
+      }
+      case LatencyResult result -> {
+        row.put("t_min", result.min());
+        row.put("t_max", result.max());
+        row.put("t_typical", result.typical());
+        row.put("t_avg", result.average());
+        row.put("t_stdev", result.deviation());
+        row.put("percentile_99", result.p99());
+        row.put("percentile_99.9", result.p999());
+        row.put("percentiles_usec", Percentiles.of(result.samples()).toJson());
+      }
+      case DurationLatency result -> {
+        row.put("t_avg", result.average());
+        row.put("tps_average", result.perSecond());
+      }
+    }
     results.add(row);
   }
 }

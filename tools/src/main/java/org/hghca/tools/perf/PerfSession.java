@@ -102,8 +102,10 @@ public final class PerfSession {
     return withinLimits;
   }
 
-  private void judge(List<String> missed) {
-    for (String what : missed) {
+  private void record(Figure figure) {
+    figures.accept(figure);
+    document.add(figure);
+    for (String what : limits.missedBy(figure)) {
       withinLimits = false;
       err.println("%s: %s".formatted(asked.test().program(), what));
     }
@@ -205,7 +207,7 @@ public final class PerfSession {
         measureRequests();
       }
       if (!interrupted) {
-        close();
+        meet();
       }
       print(Columns.LINE);
     }
@@ -259,9 +261,7 @@ public final class PerfSession {
     }
 
     private void row(BandwidthReport report) {
-      figures.accept(report);
-      document.add(report);
-      judge(limits.missedBy(report));
+      record(report);
       Optional<Parameters.Only> only = parameters.report().only();
       show(
           only.map(
@@ -286,7 +286,7 @@ public final class PerfSession {
     private void measureLatency() throws InterruptedException {
       boolean answers = test.verb().isRequest();
       if (answers && !client) {
-        close();
+        meet();
         print(Columns.LINE);
         return;
       }
@@ -311,15 +311,13 @@ public final class PerfSession {
       if (test.verb() == Verb.WRITE) {
         conversation.leave();
       } else if (!interrupted) {
-        close();
+        meet();
       }
       print(Columns.LINE);
     }
 
     private void row(LatencyResult result) {
-      figures.accept(result);
-      document.add(result);
-      judge(limits.missedBy(result));
+      record(result);
       if (!full) {
         show("%f".formatted(result.average()));
         return;
@@ -346,14 +344,8 @@ public final class PerfSession {
     }
 
     private void row(DurationLatency result) {
-      figures.accept(result);
-      document.add(result);
-      judge(limits.missedBy(result));
+      record(result);
       show(full ? Columns.row(result) : "%f".formatted(result.average()));
-    }
-
-    private void close() throws InterruptedException {
-      meet();
     }
   }
 }
