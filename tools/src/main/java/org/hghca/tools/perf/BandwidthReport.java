@@ -14,6 +14,14 @@ import java.nio.ByteBuffer;
  */
 public record BandwidthReport(
     long size, long iterations, double peak, double average, double messageRate) implements Figure {
+  /** Below it, Gb/s have more digits. */
+  private static final double FEW_GIGABITS = 0.1;
+
+  /** Digits behind the point that perftest prints of peak and average. */
+  public int digits(boolean gigabits) {
+    return gigabits && average < FEW_GIGABITS ? 6 : 2;
+  }
+
   /** The five values, 8 bytes each, in the order of the wire. */
   byte[][] toMessages() {
     return new byte[][] {

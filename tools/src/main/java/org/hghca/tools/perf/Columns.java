@@ -14,9 +14,6 @@ final class Columns {
   static final String LATENCY_BY_TIME =
       " #bytes        #iterations       t_avg[usec]    tps average";
 
-  /** Below it, Gb/s have more digits. */
-  private static final double FEW_GIGABITS = 0.1;
-
   private Columns() {}
 
   static String bandwidth(boolean gigabits) {
@@ -27,7 +24,7 @@ final class Columns {
 
   static String row(BandwidthReport r, boolean gigabits) {
     String format =
-        gigabits && r.average() < FEW_GIGABITS
+        r.digits(gigabits) > 2
             ? " %-7d    %d           %-7.6f            %-7.6f            %-7.6f"
             : " %-7d    %-10d       %-7.2f            %-7.2f\t\t     %-7.6f";
     return format.formatted(r.size(), r.iterations(), r.peak(), r.average(), r.messageRate());

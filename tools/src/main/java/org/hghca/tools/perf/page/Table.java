@@ -10,8 +10,6 @@ import org.hghca.tools.perf.LatencyResult;
 
 /** The rows of a measurement, with the columns and digits of perftest. */
 final class Table {
-  private static final double FEW_GIGABITS = 0.1;
-
   private Table() {}
 
   static void write(Markup page, Measurement measurement) {
@@ -52,7 +50,7 @@ final class Table {
     cells.add(Long.toString(figure.iterations()));
     switch (figure) {
       case BandwidthReport r -> {
-        int digits = gigabits && r.average() < FEW_GIGABITS ? 6 : 2;
+        int digits = r.digits(gigabits);
         cells.add(r.peak() > 0 ? number(r.peak(), digits) : "–");
         cells.add(number(r.average(), digits));
         cells.add(number(r.messageRate(), 6));
