@@ -39,24 +39,10 @@ class ClosingTest {
         .withTimeout(TwoDevices.SOON);
   }
 
-  /** The passive end of the next connection. */
-  private static CompletableFuture<RdmaConnection> accept(RdmaServer server) {
-    CompletableFuture<RdmaConnection> accepted = new CompletableFuture<>();
-    Thread.startVirtualThread(
-        () -> {
-          try {
-            accepted.complete(server.accept(TwoDevices.SOON).orElseThrow());
-          } catch (InterruptedException | RuntimeException e) {
-            accepted.completeExceptionally(e);
-          }
-        });
-    return accepted;
-  }
-
   @Test
   void connectionOfADeviceThatRefusesTheTransitionIsClosed() throws Exception {
     try (RdmaServer server = RdmaServer.listen(it.anyPort(), options(it.server.context))) {
-      CompletableFuture<RdmaConnection> accepted = accept(server);
+      CompletableFuture<RdmaConnection> accepted = TwoDevices.accept(server);
       RdmaConnection connection =
           RdmaConnection.connect(server.localAddress(), options(faulty.context()));
       try (RdmaConnection peer = accepted.get()) {
@@ -130,7 +116,7 @@ class ClosingTest {
   void ofTwoClosersOneWaits() throws Exception {
     HookedDevice hooked = new HookedDevice(it.client.context);
     try (RdmaServer server = RdmaServer.listen(it.anyPort(), options(it.server.context))) {
-      CompletableFuture<RdmaConnection> accepted = accept(server);
+      CompletableFuture<RdmaConnection> accepted = TwoDevices.accept(server);
       RdmaConnection connection =
           RdmaConnection.connect(server.localAddress(), options(hooked.context()));
       AtomicReference<Throwable> failure = new AtomicReference<>();

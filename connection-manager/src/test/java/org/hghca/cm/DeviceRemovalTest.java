@@ -114,7 +114,7 @@ class DeviceRemovalTest {
       RdmaConnection passive;
       RdmaConnection active;
       try (RdmaServer server = RdmaServer.listen(local(), options.withDevice(context))) {
-        CompletableFuture<RdmaConnection> accepted = accept(server);
+        CompletableFuture<RdmaConnection> accepted = TwoDevices.accept(server);
         active = RdmaConnection.connect(server.localAddress(), options.withDevice(peer));
         passive = accepted.get(20, TimeUnit.SECONDS);
         fail();
@@ -131,18 +131,5 @@ class DeviceRemovalTest {
 
   private static void introduce(Context one, Context other) {
     other.queryGidTable().forEach(entry -> one.addNeighbor(entry.gid(), other.queryPort(1).mac()));
-  }
-
-  private static CompletableFuture<RdmaConnection> accept(RdmaServer server) {
-    CompletableFuture<RdmaConnection> accepted = new CompletableFuture<>();
-    Thread.startVirtualThread(
-        () -> {
-          try {
-            accepted.complete(server.accept(TwoDevices.SOON).orElseThrow());
-          } catch (InterruptedException | RuntimeException e) {
-            accepted.completeExceptionally(e);
-          }
-        });
-    return accepted;
   }
 }

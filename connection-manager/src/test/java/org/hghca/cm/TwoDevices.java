@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
@@ -133,5 +134,19 @@ final class TwoDevices implements AutoCloseable {
     client.close();
     server.close();
     assertThat(DeviceCarriers.count()).as("devices in use").isZero();
+  }
+
+  /** The passive end of a server's next connection. */
+  static CompletableFuture<RdmaConnection> accept(RdmaServer server) {
+    CompletableFuture<RdmaConnection> accepted = new CompletableFuture<>();
+    Thread.startVirtualThread(
+        () -> {
+          try {
+            accepted.complete(server.accept(SOON).orElseThrow());
+          } catch (InterruptedException | RuntimeException e) {
+            accepted.completeExceptionally(e);
+          }
+        });
+    return accepted;
   }
 }

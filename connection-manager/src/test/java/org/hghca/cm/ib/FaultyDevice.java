@@ -1,12 +1,9 @@
 package org.hghca.cm.ib;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.cm.WatchedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.ProtectionDomain;
-import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
 
 /** A device of which a method fails: of its context, its protection domains or its queue pairs. */
@@ -18,7 +15,7 @@ public final class FaultyDevice {
 
   /** A device that works, until {@link #fail}. */
   public FaultyDevice(Context real) {
-    this.context = wrap(Context.class, real);
+    this.context = WatchedDevice.watch(real, this::check);
   }
 
   /** The context that fails. */
@@ -39,42 +36,22 @@ public final class FaultyDevice {
     once = true;
   }
 
+  /** From now on all works. */
+  public void failNothing() {
+    failing = "";
+  }
+
+  private void check(String method) {
+    if (fails(method)) {
+      throw new VerbsException(Errno.EIO, "a fault of " + method);
+    }
+  }
+
   private boolean fails(String method) {
     if (!method.equals(failing)) {
       return false;
     }
     int calls = left.getAndDecrement();
     return once ? calls == 0 : calls <= 0;
-  }
-
-  /** From now on all works. */
-  public void failNothing() {
-    failing = "";
-  }
-
-  private <T> T wrap(Class<T> type, T real) {
-    Object proxy =
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (_, method, arguments) -> {
-              if (fails(method.getName())) {
-                throw new VerbsException(Errno.EIO, "a fault of " + failing);
-              }
-              try {
-                return wrapped(method.invoke(real, arguments));
-              } catch (InvocationTargetException e) {
-                throw e.getCause();
-              }
-            });
-    return type.cast(proxy);
-  }
-
-  private Object wrapped(Object result) {
-    return switch (result) {
-      case ProtectionDomain pd -> wrap(ProtectionDomain.class, pd);
-      case QueuePair qp -> wrap(QueuePair.class, qp);
-      case null, default -> result;
-    };
   }
 }
