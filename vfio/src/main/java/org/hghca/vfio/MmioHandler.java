@@ -6,14 +6,15 @@ public interface MmioHandler {
   /**
    * One read access.
    *
-   * @param width 4 or 8 bytes
+   * @param width 1, 2, 4 or 8 bytes
+   * @return the value; only its low {@code width} bytes are used
    */
   long read(long offset, int width);
 
   /**
    * One write access.
    *
-   * @param width 4 or 8 bytes
+   * @param width 1, 2, 4 or 8 bytes
    */
   void write(long offset, int width, long value);
 }

@@ -21,6 +21,9 @@ import org.hghca.linux.LostPages;
  * closed.
  */
 public final class MmioRegion {
+  private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+  private static final VarHandle SHORT =
+      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
   private static final VarHandle INT =
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
   private static final VarHandle LONG =
@@ -88,6 +91,70 @@ public final class MmioRegion {
 
   // The memory itself checks its bounds and its arena: only a failed access needs further checks.
 
+  /** Reads one byte, 0 to 255. */
+  public int readByte(long offset) {
+    if (mapped != null) {
+      try {
+        int value = (byte) BYTE.getAcquire(mapped, offset) & 0xff;
+        throwFault();
+        return value;
+      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+        passOn(e);
+      } catch (InternalError e) {
+        throw gone(e);
+      }
+    }
+    return (int) handler.read(checked(offset, 1), 1) & 0xff;
+  }
+
+  /** Writes the low 8 bits of a value. */
+  public void writeByte(long offset, int value) {
+    if (mapped != null) {
+      try {
+        BYTE.setRelease(mapped, offset, (byte) value);
+        throwFault();
+        return;
+      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+        passOn(e);
+      } catch (InternalError e) {
+        throw gone(e);
+      }
+    }
+    handler.write(checked(offset, 1), 1, value & 0xffL);
+  }
+
+  /** Reads two bytes, 0 to 65535. */
+  public int readShort(long offset) {
+    if (mapped != null) {
+      try {
+        int value = (short) SHORT.getAcquire(mapped, offset) & 0xffff;
+        throwFault();
+        return value;
+      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+        passOn(e);
+      } catch (InternalError e) {
+        throw gone(e);
+      }
+    }
+    return (int) handler.read(checked(offset, 2), 2) & 0xffff;
+  }
+
+  /** Writes the low 16 bits of a value. */
+  public void writeShort(long offset, int value) {
+    if (mapped != null) {
+      try {
+        SHORT.setRelease(mapped, offset, (short) value);
+        throwFault();
+        return;
+      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+        passOn(e);
+      } catch (InternalError e) {
+        throw gone(e);
+      }
+    }
+    handler.write(checked(offset, 2), 2, value & 0xffffL);
+  }
+
   public int readInt(long offset) {
     if (mapped != null) {
       try {
@@ -146,6 +213,38 @@ public final class MmioRegion {
       }
     }
     handler.write(checked(offset, 8), 8, value);
+  }
+
+  /**
+   * Reads a register of any width.
+   *
+   * @param width 1, 2, 4 or 8 bytes
+   * @return the value, zero-extended
+   */
+  public long read(long offset, int width) {
+    return switch (width) {
+      case 1 -> readByte(offset);
+      case 2 -> readShort(offset);
+      case 4 -> Integer.toUnsignedLong(readInt(offset));
+      case 8 -> readLong(offset);
+      default -> throw new IllegalArgumentException(describe(offset, width));
+    };
+  }
+
+  /**
+   * Writes a register of any width.
+   *
+   * @param width 1, 2, 4 or 8 bytes
+   * @param value its low bits are written
+   */
+  public void write(long offset, int width, long value) {
+    switch (width) {
+      case 1 -> writeByte(offset, (int) value);
+      case 2 -> writeShort(offset, (int) value);
+      case 4 -> writeInt(offset, (int) value);
+      case 8 -> writeLong(offset, value);
+      default -> throw new IllegalArgumentException(describe(offset, width));
+    }
   }
 
   private void passOn(RuntimeException e) {

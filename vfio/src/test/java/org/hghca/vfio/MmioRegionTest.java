@@ -43,6 +43,54 @@ class MmioRegionTest {
     }
 
     @Test
+    void bytesChangeNothingElse() {
+      memory.fill((byte) 0xee);
+
+      region.writeByte(9, 0x1fd);
+
+      assertThat(memory.asSlice(8, 4).toArray(ValueLayout.JAVA_BYTE))
+          .containsExactly(0xee, 0xfd, 0xee, 0xee);
+      assertThat(region.readByte(9)).isEqualTo(0xfd);
+    }
+
+    @Test
+    void shortsAreLittleEndianAndChangeNothingElse() {
+      memory.fill((byte) 0xee);
+
+      region.writeShort(10, 0x1_f102);
+
+      assertThat(memory.asSlice(8, 6).toArray(ValueLayout.JAVA_BYTE))
+          .containsExactly(0xee, 0xee, 0x02, 0xf1, 0xee, 0xee);
+      assertThat(region.readShort(10)).isEqualTo(0xf102);
+    }
+
+    @Test
+    void accessOfAnyWidthIsThatOfItsType() {
+      memory.fill((byte) 0xee);
+
+      region.write(0, 1, 0x1122_3344_5566_7788L);
+      region.write(2, 2, 0x1122_3344_5566_7788L);
+      region.write(4, 4, 0x1122_3344_5566_7788L);
+      region.write(8, 8, 0x1122_3344_5566_7788L);
+
+      assertThat(memory.asSlice(0, 17).toArray(ValueLayout.JAVA_BYTE))
+          .containsExactly(
+              0x88, 0xee, 0x88, 0x77, 0x88, 0x77, 0x66, 0x55, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
+              0x22, 0x11, 0xee);
+      assertThat(region.read(0, 1)).isEqualTo(0x88);
+      assertThat(region.read(2, 2)).isEqualTo(0x7788);
+      memory.set(ValueLayout.JAVA_BYTE, 7, (byte) 0x80);
+      assertThat(region.read(4, 4)).isEqualTo(0x8066_7788L);
+      assertThat(region.read(8, 8)).isEqualTo(0x1122_3344_5566_7788L);
+    }
+
+    @Test
+    void otherWidthsAreRefused() {
+      assertThatThrownBy(() -> region.read(0, 3)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> region.write(0, 16, 0)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
     void intsAreLittleEndianAndChangeNothingElse() {
       memory.fill((byte) 0xee);
 
@@ -66,6 +114,9 @@ class MmioRegionTest {
 
     @Test
     void lastRegisterIsAccessible() {
+      region.writeByte(63, 0x7f);
+      assertThat(region.readShort(62)).isEqualTo(0x7f00);
+
       region.writeInt(60, 7);
       region.writeLong(56, -1);
 
@@ -76,6 +127,19 @@ class MmioRegionTest {
     @ValueSource(longs = {-8, 64, 0x1_0000_0000L})
     void accessBeyondTheEndIsRefused(long offset) {
       assertRefused(region, offset, IndexOutOfBoundsException.class);
+    }
+
+    @Test
+    void shortOnAByteBoundaryIsMisaligned() {
+      assertThatThrownBy(() -> region.readShort(5)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> region.writeShort(7, 1))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-8, -2, 64, 0x1_0000_0000L})
+    void narrowAccessBeyondTheEndIsRefused(long offset) {
+      assertNarrowRefused(region, offset);
     }
 
     @ParameterizedTest
@@ -102,13 +166,21 @@ class MmioRegionTest {
       region.writeLong(0x10, 0x8000_0000_0000_0001L);
       assertThat(region.readInt(4)).isEqualTo(-1);
       assertThat(region.readLong(0x1_0000_0008L)).isEqualTo(-1);
+      region.writeByte(0x15, -2);
+      region.writeShort(0x16, -2);
+      assertThat(region.readByte(0x1_0000_000fL)).isEqualTo(0xff);
+      assertThat(region.readShort(0x1_0000_000eL)).isEqualTo(0xffff);
 
       assertThat(handler.accesses)
           .containsExactly(
               "write 4 at 0x18: 0x80000001",
               "write 8 at 0x10: 0x8000000000000001",
               "read 4 at 0x4",
-              "read 8 at 0x100000008");
+              "read 8 at 0x100000008",
+              "write 1 at 0x15: 0xfe",
+              "write 2 at 0x16: 0xfffe",
+              "read 1 at 0x10000000f",
+              "read 2 at 0x10000000e");
     }
 
     @ParameterizedTest
@@ -119,10 +191,28 @@ class MmioRegionTest {
     }
 
     @ParameterizedTest
+    @ValueSource(longs = {-8, -2, 0x1_0000_0010L, 0x2_0000_0000L})
+    void narrowAccessBeyondTheEndIsRefusedAndReachesNoDevice(long offset) {
+      assertNarrowRefused(region, offset);
+      assertThat(handler.accesses).isEmpty();
+    }
+
+    @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 5})
     void misalignedAccessIsRefusedAndReachesNoDevice(long offset) {
       assertRefused(region, offset, IllegalArgumentException.class);
       assertThat(handler.accesses).isEmpty();
+    }
+
+    @Test
+    void shortOnAByteBoundaryIsMisaligned() {
+      assertThatThrownBy(() -> region.readShort(5))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContainingAll("2 bytes", "0x5");
+      assertThatThrownBy(() -> region.writeShort(7, 1))
+          .isInstanceOf(IllegalArgumentException.class);
+      region.readByte(5);
+      assertThat(handler.accesses).containsExactly("read 1 at 0x5");
     }
 
     @Test
@@ -151,5 +241,13 @@ class MmioRegionTest {
     assertThatThrownBy(() -> region.readLong(offset)).isInstanceOf(how);
     assertThatThrownBy(() -> region.writeInt(offset, 1)).isInstanceOf(how);
     assertThatThrownBy(() -> region.writeLong(offset, 1)).isInstanceOf(how);
+  }
+
+  private static void assertNarrowRefused(MmioRegion region, long offset) {
+    Class<? extends RuntimeException> how = IndexOutOfBoundsException.class;
+    assertThatThrownBy(() -> region.readByte(offset)).isInstanceOf(how);
+    assertThatThrownBy(() -> region.readShort(offset)).isInstanceOf(how);
+    assertThatThrownBy(() -> region.writeByte(offset, 1)).isInstanceOf(how);
+    assertThatThrownBy(() -> region.writeShort(offset, 1)).isInstanceOf(how);
   }
 }

@@ -170,10 +170,7 @@ final class Bars implements AutoCloseable {
     public long read(long offset, int width) {
       for (Part part : parts) {
         if (part.area.holds(offset, width)) {
-          long at = offset - part.area.start();
-          return width == Integer.BYTES
-              ? Integer.toUnsignedLong(part.registers.readInt(at))
-              : part.registers.readLong(at);
+          return part.registers.read(offset - part.area.start(), width);
         }
       }
       return calls.read(offset, width);
@@ -183,12 +180,7 @@ final class Bars implements AutoCloseable {
     public void write(long offset, int width, long value) {
       for (Part part : parts) {
         if (part.area.holds(offset, width)) {
-          long at = offset - part.area.start();
-          if (width == Integer.BYTES) {
-            part.registers.writeInt(at, (int) value);
-          } else {
-            part.registers.writeLong(at, value);
-          }
+          part.registers.write(offset - part.area.start(), width, value);
           return;
         }
       }

@@ -108,8 +108,7 @@ final class UserRegion implements MmioHandler {
   public long read(long offset, int width) {
     for (Window window : windows) {
       if (window.holds(offset, width) && !connection.isEnded()) {
-        long at = offset - window.start;
-        return width == 8 ? window.registers.readLong(at) : window.registers.readInt(at);
+        return window.registers.read(offset - window.start, width);
       }
     }
     try {
@@ -125,12 +124,7 @@ final class UserRegion implements MmioHandler {
   public void write(long offset, int width, long value) {
     for (Window window : windows) {
       if (window.holds(offset, width)) {
-        long at = offset - window.start;
-        if (width == 8) {
-          window.registers.writeLong(at, value);
-        } else {
-          window.registers.writeInt(at, (int) value);
-        }
+        window.registers.write(offset - window.start, width, value);
         return;
       }
     }

@@ -56,6 +56,10 @@ class InProcessFunctionTest {
     bar2.writeLong(0xfff8, 0x8000_0000_0000_0001L);
     assertThat(bar0.readInt(0xffc)).isEqualTo(0x1122_3344);
     assertThat(bar2.readLong(0)).isEqualTo(0x1122_3344_5566_7788L);
+    bar0.writeByte(0x14, 0x1ff);
+    bar0.writeShort(0x16, 0x1_ffff);
+    assertThat(bar0.readByte(0x15)).isEqualTo(0x11);
+    assertThat(bar0.readShort(0x18)).isEqualTo(0x1122);
 
     assertThat(device.calls)
         .containsExactly(
@@ -63,7 +67,11 @@ class InProcessFunctionTest {
             "write BAR0 0x98 4 0x80000000",
             "write BAR2 0xfff8 8 0x8000000000000001",
             "read BAR0 0xffc 4",
-            "read BAR2 0x0 8");
+            "read BAR2 0x0 8",
+            "write BAR0 0x14 1 0xff",
+            "write BAR0 0x16 2 0xffff",
+            "read BAR0 0x15 1",
+            "read BAR0 0x18 2");
     assertThat(bar0.size()).isEqualTo(0x1000);
     assertThat(bar2.size()).isEqualTo(0x1_0000);
   }

@@ -61,6 +61,43 @@ class KernelRegistersTest extends KernelFunctionFixture {
   }
 
   @Test
+  void narrowRegistersThatCannotBeMappedAreReadAndWrittenByOneCallEach() {
+    card.regionFlags[0] = 3;
+    card.register(0, 16, 0x1122_3344_5566_7788L);
+
+    try (PciFunction function = open("")) {
+      MmioRegion registers = function.region(0);
+      vfio.calls.clear();
+      registers.writeByte(17, 0xff);
+      registers.writeShort(20, 0xfffe);
+
+      assertThat(registers.readByte(17)).isEqualTo(0xff);
+      assertThat(registers.readShort(20)).isEqualTo(0xfffe);
+      assertThat(card.register(0, 16)).isEqualTo(0x1122_fffe_5566_ff88L);
+      assertThat(vfio.calls)
+          .containsExactly("pwrite Device", "pwrite Device", "pread Device", "pread Device");
+    }
+  }
+
+  @Test
+  void narrowRegistersInAMappedPartAreMappedMemory() {
+    card.sparse[0] = new long[] {0x1000, 0xf_f000};
+    card.register(0, 0x1000, 0x1122_3344_5566_7788L);
+
+    try (PciFunction function = open("")) {
+      MmioRegion registers = function.region(0);
+      vfio.calls.clear();
+      registers.writeByte(0x1001, 0xff);
+      registers.writeShort(0x1004, 0xfffe);
+
+      assertThat(registers.readByte(0x1001)).isEqualTo(0xff);
+      assertThat(registers.readShort(0x1004)).isEqualTo(0xfffe);
+      assertThat(card.register(0, 0x1000)).isEqualTo(0x1122_fffe_5566_ff88L);
+      assertThat(vfio.calls).isEmpty();
+    }
+  }
+
+  @Test
   void registersThatTheKernelFailsToMapAreReadAndWrittenByCalls() {
     card.sparse[0] = new long[] {0x1000, 0x1000};
     card.regionFlags[0] = 3 | 4;
@@ -162,6 +199,8 @@ class KernelRegistersTest extends KernelFunctionFixture {
         region.writeLong(0, 1);
         assertThat(region.readLong(0)).isEqualTo(-1);
         assertThat(region.readInt(0)).isEqualTo(-1);
+        assertThat(region.readShort(0)).isEqualTo(0xffff);
+        assertThat(region.readByte(0)).isEqualTo(0xff);
       }
       assertThat(vfio.calls).isEmpty();
     }

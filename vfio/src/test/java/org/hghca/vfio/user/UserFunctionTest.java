@@ -188,12 +188,20 @@ final class UserFunctionTest {
     registers.writeLong(0x18, 0x8877_6655_4433_2211L);
     assertThat(registers.readInt(0x10)).isEqualTo(0x8765_4321);
     assertThat(registers.readLong(0x18)).isEqualTo(0x8877_6655_4433_2211L);
+    registers.writeByte(0x13, 0xf1);
+    registers.writeShort(0x10, 0xfedc);
+    assertThat(registers.readByte(0x13)).isEqualTo(0xf1);
+    assertThat(registers.readShort(0x10)).isEqualTo(0xfedc);
     assertThat(server.newCalls())
         .containsExactly(
             "REGION_WRITE 0 0x10 4 = 0x87654321 posted",
             "REGION_WRITE 0 0x18 8 = 0x8877665544332211 posted",
             "REGION_READ 0 0x10 4",
-            "REGION_READ 0 0x18 8");
+            "REGION_READ 0 0x18 8",
+            "REGION_WRITE 0 0x13 1 = 0xf1 posted",
+            "REGION_WRITE 0 0x10 2 = 0xfedc posted",
+            "REGION_READ 0 0x13 1",
+            "REGION_READ 0 0x10 2");
     assertThatThrownBy(() -> function.region(1))
         .satisfies(is(Reason.INVALID))
         .hasMessageContaining("has no BAR1");
@@ -256,6 +264,8 @@ final class UserFunctionTest {
     server.answers.put(UserCommand.REGION_WRITE, FakeServer.refuse(22));
     assertThat(registers.readInt(0)).isEqualTo(-1);
     assertThat(registers.readLong(0)).isEqualTo(-1);
+    assertThat(registers.readByte(0)).isEqualTo(0xff);
+    assertThat(registers.readShort(0)).isEqualTo(0xffff);
     registers.writeInt(0, 1);
     assertThat(function.configuration().read(0, 2)).isEqualTo(0xffff);
     assertThat(function.configuration().read(0, 1)).isEqualTo(0xff);
@@ -380,6 +390,11 @@ final class UserFunctionTest {
     registers.writeInt(0x3010, -2);
     assertThat(registers.readLong(0x3008)).isEqualTo(0x0102_0304_0506_0708L);
     assertThat(registers.readInt(0x3010)).isEqualTo(-2);
+    registers.writeByte(0x3011, 0x12);
+    registers.writeShort(0x3012, 0x3456);
+    assertThat(registers.readByte(0x3011)).isEqualTo(0x12);
+    assertThat(registers.readShort(0x3012)).isEqualTo(0x3456);
+    assertThat(registers.readInt(0x3010)).isEqualTo(0x3456_12fe);
     assertThat(server.newCalls()).isEmpty();
     assertThat(registers.readInt(0x2ffc)).isEqualTo(0x77);
     registers.writeInt(0xffc, 1);
