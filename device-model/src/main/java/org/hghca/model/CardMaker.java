@@ -12,7 +12,7 @@ interface CardMaker {
    *
    * @param port its port
    * @param faults where it records refused accesses and dropped stores
-   * @param vectors interrupt vectors, 0 for none
+   * @param interrupts whether the function has interrupt vectors
    */
-  Card make(EthernetPort port, Faults faults, int vectors);
+  Card make(EthernetPort port, Faults faults, boolean interrupts);
 }

@@ -231,12 +231,13 @@ public final class ModelProvider implements PciFunctionProvider {
     Set<Defect> defects = defects(locator, profile);
     long seed = disturbance(locator).seed();
     if (profile == HardwareProfile.R1) {
-      return (port, faults, vectors) -> R1Engine.card(port, faults, defects);
+      return (port, faults, interrupts) -> R1Engine.card(port, faults, defects);
     }
     if (profile == HardwareProfile.R2) {
-      return (port, faults, vectors) -> R2Engine.card(port, faults, seed);
+      return (port, faults, interrupts) -> R2Engine.card(port, faults, seed);
     }
-    return (port, faults, vectors) -> new Hca(profile, port, faults, vectors);
+    return (port, faults, interrupts) ->
+        new Hca(profile, port, faults, interrupts ? Hca.VECTORS : 0);
   }
 
   private static Set<Defect> defects(Locator locator, HardwareProfile profile) {

@@ -5,10 +5,8 @@ import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.hghca.abi.Bar;
 import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
-import org.hghca.model.hca.Hca;
 import org.hghca.model.hca.MsixRegion;
 import org.hghca.model.hca.StepBudget;
 import org.hghca.model.transport.TransportCounters;
@@ -25,29 +23,19 @@ import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkCounters;
 
 /**
- * The software HCA: a PCI function that behaves as the interface document says, or like the makers'
- * RTL, including its defects. Thread-safe.
+ * A PCI function with a network port in software: a {@link Card}, such as one that behaves as the
+ * interface document says, or like the makers' RTL, including its defects. Thread-safe.
  *
  * <p>It belongs to a {@link Simulation}, which does its work and provides its time.
  */
 public final class SoftwareHca implements EmulatedFunction {
-  /**
-   * The ids of the real card are defined in a vendor's IP block and not documented. These are
-   * placeholders: vendor 1234h, which is unassigned and used by emulators, and an arbitrary device
-   * id.
-   */
-  private static final int VENDOR_ID = 0x1234;
-
-  private static final int DEVICE_ID = 0x4843;
-
-  /** Class network controller would be 02h; 0207h is its InfiniBand subclass. */
-  private static final int CLASS_CODE = 0x02_0700;
+  /** The region whose writes may start a command. */
+  private static final int COMMANDS = 0;
 
   private final String name;
   private final LinkAddress address;
   private final boolean canReset;
   private final int vectors;
-  private final long[] barSizes;
   private final Simulation simulation;
   private final Runnable onClose;
   private final Faults faults = new Faults();
@@ -89,14 +77,12 @@ public final class SoftwareHca implements EmulatedFunction {
     this.name = name;
     this.address = address;
     this.canReset = canReset;
-    this.vectors = interrupts ? Hca.VECTORS : 0;
-    this.barSizes =
-        new long[] {Bar.BAR0_SIZE, 0, Bar.BAR2_SIZE, 0, vectors > 0 ? MsixRegion.BYTES : 0, 0};
-    this.interruptTable = new MsixRegion(vectors);
     this.simulation = simulation;
     this.onClose = onClose;
     this.port = new EthernetPort(address.mac(), simulation.packets());
-    this.hca = maker.make(port, faults, vectors);
+    this.hca = maker.make(port, faults, interrupts);
+    this.vectors = interrupts ? hca.identity().vectors() : 0;
+    this.interruptTable = new MsixRegion(vectors);
     this.configuration = configuration();
     try {
       simulation.join(this, plug);
@@ -127,9 +113,8 @@ public final class SoftwareHca implements EmulatedFunction {
 
   private ConfigurationRegisters configuration() {
     ConfigurationRegisters.Builder builder =
-        ConfigurationRegisters.of(VENDOR_ID, DEVICE_ID, CLASS_CODE)
-            .region(Bar.BAR0, Bar.BAR0_SIZE)
-            .region(Bar.BAR2, Bar.BAR2_SIZE)
+        hca.identity()
+            .registers(new Regions())
             .serialNumber(address.mac())
             .onBusMaster(hca::busMaster);
     if (vectors > 0) {
@@ -268,7 +253,9 @@ public final class SoftwareHca implements EmulatedFunction {
 
   @Override
   public long regionSize(int bar) {
-    return barSizes[bar];
+    return bar == MsixRegion.BAR
+        ? vectors > 0 ? MsixRegion.BYTES : 0
+        : hca.identity().regionSize(bar);
   }
 
   @Override
@@ -294,7 +281,22 @@ public final class SoftwareHca implements EmulatedFunction {
     try {
       queued = hca.write(bar, offset, width, value);
     } finally {
-      simulation.endWrite(this, queued, bar == Bar.BAR0);
+      simulation.endWrite(this, queued, bar == COMMANDS);
+    }
+  }
+
+  /** The regions, for software that reaches them by configuration space. */
+  private final class Regions implements ConfigurationRegisters.Window {
+    @Override
+    public long read(int bar, long offset, int width) {
+      return offset + width <= regionSize(bar) ? SoftwareHca.this.read(bar, offset, width) : 0;
+    }
+
+    @Override
+    public void write(int bar, long offset, int width, long value) {
+      if (offset + width <= regionSize(bar)) {
+        SoftwareHca.this.write(bar, offset, width, value);
+      }
     }
   }
 

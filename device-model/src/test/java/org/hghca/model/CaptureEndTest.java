@@ -37,7 +37,8 @@ final class CaptureEndTest {
   private SoftwareHca hca() {
     return new SoftwareHca(
         "captured",
-        (port, faults, vectors) -> new Hca(HardwareProfile.S, port, faults, vectors),
+        (port, faults, interrupts) ->
+            new Hca(HardwareProfile.S, port, faults, interrupts ? Hca.VECTORS : 0),
         LinkAddress.of(Locator.parse("model:captured")),
         Simulation.unnamed(),
         Optional.empty(),

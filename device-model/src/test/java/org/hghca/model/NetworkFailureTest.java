@@ -51,7 +51,8 @@ final class NetworkFailureTest {
   private SoftwareHca hca() {
     return new SoftwareHca(
         "failing",
-        (port, faults, vectors) -> new Hca(HardwareProfile.S, port, faults, vectors),
+        (port, faults, interrupts) ->
+            new Hca(HardwareProfile.S, port, faults, interrupts ? Hca.VECTORS : 0),
         LinkAddress.of(Locator.parse("model:failing")),
         Simulation.shared(),
         Optional.of(new Plug.IntoNetwork(link(Thread.currentThread()), Disturbance.NONE)),

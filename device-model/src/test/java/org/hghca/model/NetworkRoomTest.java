@@ -45,7 +45,8 @@ final class NetworkRoomTest {
     SoftwareHca hca =
         new SoftwareHca(
             "full",
-            (port, faults, vectors) -> new Hca(HardwareProfile.S, port, faults, vectors),
+            (port, faults, interrupts) ->
+                new Hca(HardwareProfile.S, port, faults, interrupts ? Hca.VECTORS : 0),
             LinkAddress.of(Locator.parse("model:full")),
             Simulation.unnamed(),
             Optional.of(new Plug.IntoNetwork(link(), Disturbance.NONE)),

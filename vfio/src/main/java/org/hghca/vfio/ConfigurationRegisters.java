@@ -5,12 +5,13 @@ import java.util.function.Consumer;
 /**
  * The configuration space of a function in software, with everything that driver and tools read: a
  * type 0 header with 64-bit base address registers, a PCI Express capability, optionally a serial
- * number with the port's MAC, and optionally MSI-X. Thread-safe.
+ * number with the port's MAC, optionally MSI-X, and capabilities of the vendor. Thread-safe.
  *
  * <pre>
  * 00h  header
  * 40h  PCI Express capability, version 2, 3Ch bytes: an endpoint
  * 80h  MSI-X capability, 0Ch bytes
+ * 8Ch  capabilities of the vendor, each from a multiple of 4 on
  * 100h device serial number
  * </pre>
  */
@@ -19,6 +20,7 @@ public final class ConfigurationRegisters {
   private static final int STATUS_CAPABILITIES = 1 << 4;
   private static final int BAR0 = 0x10;
   private static final int BAR_64_BIT = 0x4;
+  private static final int BARS = 6;
   private static final int CAPABILITY_POINTER = 0x34;
   private static final int INTERRUPT_LINE = 0x3c;
   private static final int PCIE = 0x40;
@@ -33,6 +35,19 @@ public final class ConfigurationRegisters {
   private static final int MSIX_TABLE = MSIX + 4;
   private static final int MSIX_PENDING = MSIX + 8;
   private static final int MOST_VECTORS = 2048;
+  private static final int VENDOR = 0x8c;
+  private static final int VENDOR_ID = 0x09;
+  private static final int VENDOR_HEAD = 3;
+  private static final int END_OF_CAPABILITIES = 0x100;
+
+  private static final int NO_WINDOW = -1;
+
+  /** Of a window: fields behind its capability's offset. */
+  private static final int WINDOW_BAR = 4;
+
+  private static final int WINDOW_OFFSET = 8;
+  private static final int WINDOW_LENGTH = 12;
+  private static final int WINDOW_DATA = 16;
 
   /** Message control bit 15: on, bit 14: every vector is masked; bits 10..0 the size minus 1. */
   private static final int MSIX_WRITABLE = 1 << 15 | 1 << 14;
@@ -49,6 +64,10 @@ public final class ConfigurationRegisters {
   private final byte[] values;
   private final byte[] writable;
   private final Consumer<Boolean> onBusMaster;
+  private final Window window;
+
+  /** Offset of the window's capability, {@link #NO_WINDOW} without one. */
+  private final int windowAt;
 
   /** Starts a function-level reset; null if the function has none. */
   private final Runnable onReset;
@@ -59,6 +78,8 @@ public final class ConfigurationRegisters {
     writable = builder.writable.clone();
     onBusMaster = builder.onBusMaster;
     onReset = builder.onReset;
+    window = builder.window;
+    windowAt = builder.windowAt;
   }
 
   /**
@@ -73,12 +94,38 @@ public final class ConfigurationRegisters {
     return new Builder(vendorId, deviceId, classCode);
   }
 
+  /** The registers behind a function's base address registers. */
+  public interface Window {
+    /** As {@link EmulatedFunction#read}. */
+    long read(int bar, long offset, int width);
+
+    /** As {@link EmulatedFunction#write}. */
+    void write(int bar, long offset, int width, long value);
+  }
+
+  private static final class NoWindow implements Window {
+    @Override
+    public long read(int bar, long offset, int width) {
+      return 0;
+    }
+
+    @Override
+    public void write(int bar, long offset, int width, long value) {}
+  }
+
   /** Describes a function; call each method once, in any order. */
   public static final class Builder {
     private final byte[] values = new byte[ConfigurationSpace.SIZE];
     private final byte[] writable = new byte[ConfigurationSpace.SIZE];
     private Consumer<Boolean> onBusMaster = on -> {};
     private Runnable onReset;
+    private Window window = new NoWindow();
+    private int windowAt = NO_WINDOW;
+
+    /** The last capability of the chain, and where the vendor's next one has room. */
+    private int last = PCIE;
+
+    private int vendorNext = VENDOR;
 
     private Builder(int vendorId, int deviceId, int classCode) {
       set(0x00, 4, deviceId << 16 | vendorId);
@@ -137,13 +184,76 @@ public final class ConfigurationRegisters {
             "%d vectors, their table at 0x%x, pending bits at 0x%x"
                 .formatted(vectors, table, pending));
       }
-      set(PCIE + 1, 1, MSIX);
       set(MSIX, 1, 0x11);
+      chain(MSIX);
       set(MSIX_CONTROL, 2, vectors - 1);
       mask(MSIX_CONTROL, 2, MSIX_WRITABLE);
       set(MSIX_TABLE, 4, table | bar);
       set(MSIX_PENDING, 4, pending | bar);
       return this;
+    }
+
+    /** Sets the revision, 8 bits; 0 where it is not set. */
+    public Builder revision(int revision) {
+      set(0x08, 1, revision);
+      return this;
+    }
+
+    /**
+     * Sets the ids of the subsystem, 16 bits each; those of the function where they are not set.
+     */
+    public Builder subsystem(int vendorId, int id) {
+      set(0x2c, 4, id << 16 | vendorId);
+      return this;
+    }
+
+    /**
+     * Adds a capability of the vendor (id 09h). May be called more than once.
+     *
+     * @param content what follows the capability's length, byte 3 of it first
+     * @throws IllegalArgumentException when there is no room
+     */
+    public Builder vendorCapability(byte... content) {
+      int length = VENDOR_HEAD + content.length;
+      int at = vendorNext;
+      if (at + length > END_OF_CAPABILITIES) {
+        throw new IllegalArgumentException(
+            "a vendor's capability of %d bytes has no room at 0x%x".formatted(length, at));
+      }
+      set(at, 1, VENDOR_ID);
+      set(at + 2, 1, length);
+      System.arraycopy(content, 0, values, at + VENDOR_HEAD, content.length);
+      chain(at);
+      vendorNext = at + length + 3 & ~3;
+      return this;
+    }
+
+    /**
+     * Adds a capability of the vendor by which software accesses the regions: it sets base address
+     * register, offset and length, and reads or writes the data.
+     *
+     * <pre>
+     * 04h base address register     08h offset     0Ch length: 1, 2 or 4     10h data
+     * </pre>
+     *
+     * @param type byte 3 of the capability
+     * @param to the regions
+     */
+    public Builder window(int type, Window to) {
+      byte[] content = new byte[WINDOW_DATA + 4 - VENDOR_HEAD];
+      content[0] = (byte) type;
+      windowAt = vendorNext;
+      vendorCapability(content);
+      mask(windowAt + WINDOW_BAR, 1, 0xff);
+      mask(windowAt + WINDOW_OFFSET, 4, -1);
+      mask(windowAt + WINDOW_LENGTH, 4, -1);
+      window = to;
+      return this;
+    }
+
+    private void chain(int capability) {
+      set(last + 1, 1, capability);
+      last = capability;
     }
 
     /** Adds a serial number that holds the MAC of the port, 48 bits. */
@@ -198,7 +308,15 @@ public final class ConfigurationRegisters {
    *
    * @param width 1, 2 or 4 bytes, naturally aligned
    */
-  public synchronized int read(int offset, int width) {
+  public int read(int offset, int width) {
+    if (isWindowData(offset)) {
+      WindowAccess access = windowAccess();
+      return access.isValid() ? (int) window.read(access.bar, access.offset, access.length) : 0;
+    }
+    return register(offset, width);
+  }
+
+  private synchronized int register(int offset, int width) {
     int value = 0;
     for (int i = 0; i < width; i++) {
       value |= (values[offset + i] & 0xff) << 8 * i;
@@ -208,6 +326,13 @@ public final class ConfigurationRegisters {
 
   /** Writes the writable bits, and notifies the listeners of the changes. */
   public void write(int offset, int width, int value) {
+    if (isWindowData(offset)) {
+      WindowAccess access = windowAccess();
+      if (access.isValid()) {
+        window.write(access.bar, access.offset, access.length, Integer.toUnsignedLong(value));
+      }
+      return;
+    }
     boolean reset;
     synchronized (this) {
       for (int i = 0; i < width; i++) {
@@ -228,6 +353,26 @@ public final class ConfigurationRegisters {
         && offset + width > ConfigurationSpace.COMMAND) {
       onBusMaster.accept(isBusMaster());
     }
+  }
+
+  /** An access by the window, as its registers have it. */
+  private record WindowAccess(int bar, long offset, int length) {
+    boolean isValid() {
+      return bar < BARS && (length == 1 || length == 2 || length == 4) && offset % length == 0;
+    }
+  }
+
+  private boolean isWindowData(int offset) {
+    return windowAt != NO_WINDOW
+        && offset >= windowAt + WINDOW_DATA
+        && offset < windowAt + WINDOW_DATA + 4;
+  }
+
+  private synchronized WindowAccess windowAccess() {
+    return new WindowAccess(
+        register(windowAt + WINDOW_BAR, 1),
+        Integer.toUnsignedLong(register(windowAt + WINDOW_OFFSET, 4)),
+        register(windowAt + WINDOW_LENGTH, 4));
   }
 
   /** Whether the function may start DMA. */

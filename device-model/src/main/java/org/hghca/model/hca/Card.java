@@ -10,6 +10,9 @@ import org.hghca.vfio.DeviceBus;
  */
 public interface Card {
 
+  /** What it is on its PCI bus; always the same. */
+  PciIdentity identity();
+
   void attach(DeviceBus bus);
 
   /**

@@ -1,6 +1,8 @@
 package org.hghca.model.hca;
 
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.Bar;
@@ -21,6 +23,21 @@ import org.hghca.wire.EthernetPort;
 public final class Hca implements Card {
   /** Interrupt vectors of the card: as many as event queues. */
   public static final int VECTORS = EventQueues.MAX_QUEUES;
+
+  /**
+   * The cards of the interface document and of the makers' RTL. Their ids are defined in a vendor's
+   * IP block and not documented. These are placeholders: vendor 1234h, which is unassigned and used
+   * by emulators, and an arbitrary device id. Class network controller would be 02h; 0207h is its
+   * InfiniBand subclass.
+   */
+  public static final PciIdentity IDENTITY =
+      new PciIdentity(
+          0x1234,
+          0x4843,
+          0x02_0700,
+          new TreeMap<>(Map.of(Bar.BAR0, (long) Bar.BAR0_SIZE, Bar.BAR2, (long) Bar.BAR2_SIZE)),
+          VECTORS,
+          List.of());
 
   /** How long a register write waits for space in the queue, in nanoseconds, before it is lost. */
   private static final long WRITE_PATIENCE = 1_000_000_000L;
@@ -107,6 +124,11 @@ public final class Hca implements Card {
 
   private void workQueueFailed(int qpn) {
     transport.workQueueFailed(qpn);
+  }
+
+  @Override
+  public PciIdentity identity() {
+    return IDENTITY;
   }
 
   @Override

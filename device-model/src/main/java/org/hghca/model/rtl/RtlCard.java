@@ -8,7 +8,9 @@ import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
+import org.hghca.model.hca.Hca;
 import org.hghca.model.hca.HostMemory;
+import org.hghca.model.hca.PciIdentity;
 import org.hghca.model.hca.StepBudget;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
@@ -53,6 +55,11 @@ public final class RtlCard implements Card {
     this.contexts = new ContextManager(profile, host, hazards);
     this.commands = new RtlCommandUnit(profile, host, contexts, translation, hazards);
     this.engine = engine.apply(new CardParts(contexts, translation, doorbells, port, hazards));
+  }
+
+  @Override
+  public PciIdentity identity() {
+    return Hca.IDENTITY;
   }
 
   @Override
