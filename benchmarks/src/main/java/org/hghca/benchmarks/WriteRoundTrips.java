@@ -27,6 +27,10 @@ final class WriteRoundTrips implements AutoCloseable {
 
   private final End client;
   private final End server;
+
+  /** Of the last round trips, in nanoseconds. */
+  private final long[] times = new long[1 << 20];
+
   private long number;
 
   WriteRoundTrips(Pair pair, Connection connection) {
@@ -122,7 +126,6 @@ final class WriteRoundTrips implements AutoCloseable {
   }
 
   private long run(long nanos, Runnable roundTrip) {
-    long[] times = new long[1 << 20];
     int count = 0;
     long start = System.nanoTime();
     long before = start;
