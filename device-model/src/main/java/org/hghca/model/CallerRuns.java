@@ -14,9 +14,16 @@ final class CallerRuns {
   /**
    * Steps for one write or one arrival, of each card that it leads to. Together with {@link #MOST}
    * they limit the work for a write to about 20 us; an arrival may take longer, see {@link
-   * #AFTER_ARRIVAL}. Work is counted and not timed, so that a busy processor does not cut it short.
+   * #AFTER_ARRIVAL}, and so do writes of others, see {@link #TURNS}. Work is counted and not timed,
+   * so that a busy processor does not cut it short.
    */
   private static final int STEPS = 8;
+
+  /**
+   * How often a thread does this: again when others have rung since, who found the lock taken. To
+   * wake a thread for them takes longer, above all where those that ring spin on all processors.
+   */
+  private static final int TURNS = 4;
 
   /**
    * The number of items that a card takes, receives and sends in a step: small, because other
@@ -63,22 +70,28 @@ final class CallerRuns {
       loop.wake();
       return;
     }
-    StepLock lock = simulation.lock();
-    if (!lock.tryLockForStep()) {
-      return; // the holder of the lock, or this thread itself in a step, will check the queue
+    StepBudget budget = command ? AFTER_COMMAND : AFTER_DOORBELL;
+    for (int turn = 0; turn < TURNS; turn++) {
+      if (!simulation.lock().tryLockForStep()) {
+        return; // the holder of the lock, or this thread itself in a step, will check the queue
+      }
+      boolean left;
+      try {
+        left =
+            work(hca, budget, BYTES)
+                || participants.hasArrived()
+                || loop.oversleeps(participants.nextDeadline());
+      } finally {
+        simulation.releaseAfterStep();
+      }
+      if (left) {
+        break;
+      }
+      if (!participants.hasRegisterWrites()) {
+        return;
+      }
     }
-    boolean left;
-    try {
-      left =
-          work(hca, command ? AFTER_COMMAND : AFTER_DOORBELL, BYTES)
-              || participants.hasArrived()
-              || loop.oversleeps(participants.nextDeadline());
-    } finally {
-      simulation.release();
-    }
-    if (left) {
-      loop.wake();
-    }
+    loop.wake();
   }
 
   /**

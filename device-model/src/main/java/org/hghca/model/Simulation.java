@@ -272,6 +272,14 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
+  /**
+   * {@link #release} by a thread that itself processes, or passes on, what was queued meanwhile.
+   */
+  void releaseAfterStep() {
+    lock.unlock();
+    participants.tellInterrupts();
+  }
+
   PacketPool packets() {
     return packets;
   }
