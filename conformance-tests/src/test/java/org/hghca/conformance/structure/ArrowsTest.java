@@ -58,6 +58,10 @@ class ArrowsTest {
           "org.hghca.cm.mad",
           "org.hghca.cm.carrier");
 
+  /** The packages of virtio's interface, each of which uses only those behind it. */
+  private static final List<String> VIRTIO_ABI =
+      List.of("org.hghca.virtio.abi.roce", "org.hghca.virtio.abi.net", "org.hghca.virtio.abi");
+
   /** The cycle that the verbs name, on a card: the objects of the driver. */
   private static final int LARGEST_TANGLE = 15;
 
@@ -102,6 +106,14 @@ class ArrowsTest {
   @Test
   void packagesOfTheConnectionManagerAreLayers() {
     assertLayers("org.hghca.cm", CONNECTION_MANAGER);
+  }
+
+  @Test
+  void packagesOfTheInterfaceOfVirtioAreLayersAndUseNoOtherModule() {
+    assertLayers("org.hghca", VIRTIO_ABI);
+    assertThat(Arrows.betweenPackages().usedBy(VIRTIO_ABI.getFirst()))
+        .as("packages seen")
+        .contains(VIRTIO_ABI.getLast());
   }
 
   private static void assertLayers(String module, List<String> packages) {

@@ -1,0 +1,60 @@
+package org.hghca.virtio.abi.roce;
+
+import org.hghca.virtio.abi.Bytes;
+import org.hghca.virtio.abi.Field;
+
+/** An element of a CQ, which the device writes: {@code virtio_rdma_cq_req}. */
+public final class CompletionEntry {
+  /** Bytes of the structure. */
+  public static final int SIZE = 48;
+
+  /** Number of the request. */
+  public static final Field WR_ID = Field.le64("wr_id", 0);
+
+  /** {@link CompletionStatus}. */
+  public static final Field STATUS = Field.u8("status", 8);
+
+  /** {@link #SEND} and so on. */
+  public static final Field OPCODE = Field.u8("opcode", 9);
+
+  /** Reason of an error that the vendor defines. */
+  public static final Field VENDOR_ERROR = Field.le32("vendor_err", 12);
+
+  /** Bytes transferred. */
+  public static final Field BYTE_LENGTH = Field.le32("byte_len", 16);
+
+  /** Immediate data, in the order of the wire although the RFC types it le32. */
+  public static final Bytes IMMEDIATE = new Bytes("imm_data", 20, 4);
+
+  /** Number of the queue pair. */
+  public static final Field QPN = Field.le32("qp_num", 24);
+
+  /** Number of the other queue pair; of UD only. */
+  public static final Field SOURCE_QPN = Field.le32("src_qp", 28);
+
+  /** Mask of {@link #FLAG_GRH} and {@link #FLAG_WITH_IMM}. */
+  public static final Field FLAGS = Field.le32("wc_flags", 32);
+
+  /** Opcode: a SEND of this side. */
+  public static final int SEND = 0;
+
+  /** Opcode: an RDMA WRITE of this side. */
+  public static final int RDMA_WRITE = 1;
+
+  /** Opcode: an RDMA READ of this side. */
+  public static final int RDMA_READ = 2;
+
+  /** Opcode: a SEND of the other side; libibverbs has 128. */
+  public static final int RECV = 3;
+
+  /** Opcode: an RDMA WRITE with immediate data of the other side; libibverbs has 129. */
+  public static final int RECV_RDMA_WITH_IMM = 4;
+
+  /** Flag: a global route header precedes the data. */
+  public static final int FLAG_GRH = 1;
+
+  /** Flag: there is immediate data. */
+  public static final int FLAG_WITH_IMM = 2;
+
+  private CompletionEntry() {}
+}
