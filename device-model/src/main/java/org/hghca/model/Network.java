@@ -105,8 +105,9 @@ final class Network implements Medium, LinkUser {
    */
   @Override
   public void carry(EthernetPort from, Packet packet) {
-    if (packet.destinationMac == from.mac()
-        || addresses.has(packet.destinationIpHigh, packet.destinationIpLow)) {
+    if (!packet.plain
+        && (packet.destinationMac == from.mac()
+            || addresses.has(packet.destinationIpHigh, packet.destinationIpLow))) {
       packet.destinationMac = from.mac();
       from.deliver(packet);
     } else {
@@ -147,6 +148,10 @@ final class Network implements Medium, LinkUser {
   }
 
   private void take(Packet packet) {
+    if (packet.plain) {
+      incoming.carry(packet);
+      return;
+    }
     boolean toGroup = IpAddress.isGroup(packet.destinationIpHigh, packet.destinationIpLow);
     if (toGroup && addresses.has(packet.sourceIpHigh, packet.sourceIpLow)) {
       port.pool().giveBack(packet); // the network returns what the port has delivered to itself

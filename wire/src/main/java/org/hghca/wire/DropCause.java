@@ -5,7 +5,7 @@ package org.hghca.wire;
  * those of the HCA that received the packet.
  */
 public enum DropCause {
-  /** The frame ends within its headers. */
+  /** The frame ends within its headers; or it is longer than any frame here. */
   TRUNCATED,
 
   /** The frame holds neither IPv4 nor IPv6. */

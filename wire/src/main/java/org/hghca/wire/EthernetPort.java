@@ -1,14 +1,16 @@
 package org.hghca.wire;
 
 import java.util.Arrays;
+import java.util.function.LongPredicate;
 
 /**
  * An Ethernet port: transmits into its medium and queues received packets. Packets to its own
- * address, and to multicast groups that it has joined, are delivered without a medium. Used by one
- * thread.
+ * address, and to multicast groups that it has joined, are delivered without a medium. It drops
+ * plain frames, as the port of an RDMA card does, until it is that of a NIC. Used by one thread.
  */
 public final class EthernetPort {
   private static final long[] NO_GROUPS = {};
+  private static final LongPredicate NOTHING = any -> false;
 
   private final long mac;
   private final PacketPool pool;
@@ -21,6 +23,9 @@ public final class EthernetPort {
 
   /** Their Ethernet addresses, sorted; several groups may have the same. */
   private long[] groupMacs = NO_GROUPS;
+
+  /** Of which destinations a NIC takes everything. */
+  private LongPredicate everything = NOTHING;
 
   private long bytesSent;
   private long damaged;
@@ -99,6 +104,17 @@ public final class EthernetPort {
         || groupMacs.length > 0 && Arrays.binarySearch(groupMacs, destination) >= 0;
   }
 
+  private boolean takes(Packet packet) {
+    return !packet.plain && takes(packet.destinationMac) || everything.test(packet.destinationMac);
+  }
+
+  /**
+   * Makes it the port of a NIC: it takes plain frames and packets to these Ethernet addresses, too.
+   */
+  public void takeEverything(LongPredicate to) {
+    everything = to;
+  }
+
   /** Passes all packets to a tap from now on; {@link PortTap#NONE} ends it. */
   public void tap(PortTap by) {
     tap = by;
@@ -161,11 +177,25 @@ public final class EthernetPort {
   }
 
   /**
+   * Sends a packet or a plain frame into the medium, even to an address of its own. The receiver
+   * owns it afterwards.
+   */
+  public void transmitOut(Packet packet) {
+    bytesSent += packet.length;
+    tap.sent(packet);
+    if (medium != null) {
+      medium.carry(this, packet);
+    } else {
+      pool.giveBack(packet);
+    }
+  }
+
+  /**
    * A packet arrives from the medium. Damaged packets and packets for another address are dropped.
    */
   public void deliver(Packet packet) {
     tap.received(packet);
-    if (!packet.damaged && takes(packet.destinationMac)) {
+    if (!packet.damaged && takes(packet)) {
       arrived.add(packet);
       return;
     }

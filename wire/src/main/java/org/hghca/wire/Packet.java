@@ -5,12 +5,15 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A packet in flight: addresses, the fields of its network headers, the transport headers that its
- * opcode has, and a payload. Packets come from a {@link PacketPool} and go back to it; they are
- * used by one thread at a time.
+ * opcode has, and a payload; or a {@link #plain} Ethernet frame. Packets come from a {@link
+ * PacketPool} and go back to it; they are used by one thread at a time.
  */
 public final class Packet {
   /** The longest payload in bytes: the largest path MTU. */
   public static final int MAX_PAYLOAD = 4096;
+
+  /** The longest plain frame in bytes, without FCS: the longest that any packet has. */
+  public static final int MAX_FRAME = 4206;
 
   /** {@link #vlan} of a packet without a VLAN tag. */
   public static final int NO_VLAN = -1;
@@ -26,6 +29,13 @@ public final class Packet {
 
   /** The default partition, full member. */
   public static final int DEFAULT_PARTITION_KEY = 0xffff;
+
+  /**
+   * An Ethernet frame that is no packet of RoCE v2: its bytes, addresses included, are the payload.
+   * Besides that only {@link #destinationMac}, {@link #sourceMac} and {@link #damaged} have a
+   * meaning.
+   */
+  public boolean plain;
 
   /** Ethernet addresses, 48 bits. */
   public long destinationMac;
@@ -150,15 +160,16 @@ public final class Packet {
     return IpAddress.ipv4(destinationIpHigh, destinationIpLow);
   }
 
-  /** The payload's memory, {@link #MAX_PAYLOAD} bytes. */
+  /** The payload's memory, {@link #MAX_FRAME} bytes. */
   public MemorySegment payload() {
     if (payload == null) {
-      payload = Arena.ofAuto().allocate(MAX_PAYLOAD, 64);
+      payload = Arena.ofAuto().allocate(MAX_FRAME, 64);
     }
     return payload;
   }
 
   void clear() {
+    plain = false;
     vlan = NO_VLAN;
     destinationIpHigh = 0;
     destinationIpLow = 0;
@@ -180,6 +191,7 @@ public final class Packet {
   }
 
   void copyFrom(Packet other) {
+    plain = other.plain;
     destinationMac = other.destinationMac;
     sourceMac = other.sourceMac;
     vlan = other.vlan;

@@ -19,14 +19,15 @@ import java.util.function.LongSupplier;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortTap;
-import org.hghca.wire.frame.FrameEncoder;
+import org.hghca.wire.frame.EthernetEncoder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Writes the packets that a port sends and receives to a pcapng file or channel, as RoCE v2 frames
- * with the time in nanoseconds and the direction. A damaged packet has a wrong invariant CRC there,
- * and a packet without IP addresses of one family the link-local ones of its Ethernet addresses.
+ * with the time in nanoseconds and the direction, and plain frames as they are. A damaged packet
+ * has a wrong invariant CRC there, a damaged frame a wrong last byte, and a packet without IP
+ * addresses of one family the link-local ones of its Ethernet addresses.
  *
  * <p>The thread of the port writes to memory, allocates nothing and never waits: packets for which
  * there is no room, because the disk is slow or full, are counted, and so are packets without a
@@ -54,7 +55,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
   private final CaptureRing ring;
   private final long hasty;
   private final MemorySegment memory;
-  private final FrameEncoder encoder;
+  private final EthernetEncoder encoder;
   private final Thread writer;
   private volatile boolean asleep;
   private volatile boolean closing;
@@ -85,7 +86,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
     this.ring = new CaptureRing(capacity, PcapngBlocks.MAX_PACKET);
     this.hasty = capacity / 8;
     this.memory = ring.memory();
-    this.encoder = new FrameEncoder(memory);
+    this.encoder = new EthernetEncoder(memory);
     while (head.hasRemaining()) {
       channel.write(head);
     }

@@ -38,6 +38,29 @@ public enum Encapsulation {
     public boolean findsNeighbors() {
       return false;
     }
+  },
+
+  /** RoCE v2, and every other Ethernet frame as it is: the link of a NIC. */
+  ETHERNET {
+    @Override
+    public PacketEncoder encoder(MemorySegment memory) {
+      return new EthernetEncoder(memory);
+    }
+
+    @Override
+    public PacketDecoder decoder(MemorySegment memory) {
+      return new EthernetDecoder(memory);
+    }
+
+    @Override
+    public boolean findsNeighbors() {
+      return false;
+    }
+
+    @Override
+    public boolean carriesEverything() {
+      return true;
+    }
   };
 
   /** An encoder that writes into a memory of less than 2 GiB. */
@@ -51,4 +74,12 @@ public enum Encapsulation {
    * MACs, and their IP addresses mean nothing to the receiver.
    */
   public abstract boolean findsNeighbors();
+
+  /**
+   * Whether whole Ethernet frames go to the port and come from it: the link neither speaks other
+   * protocols by itself, nor looks at addresses.
+   */
+  public boolean carriesEverything() {
+    return false;
+  }
 }

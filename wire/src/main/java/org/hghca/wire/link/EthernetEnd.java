@@ -5,6 +5,7 @@ import org.hghca.wire.DropCause;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
+import org.hghca.wire.frame.EthernetDecoder;
 import org.hghca.wire.frame.FrameLayout;
 import org.hghca.wire.frame.ListenerFrame;
 import org.hghca.wire.frame.MembershipFrame;
@@ -76,8 +77,8 @@ final class EthernetEnd {
     this.encoder = options.encapsulation().encoder(outgoing);
     this.decoder = options.encapsulation().decoder(incoming);
     this.addresses =
-        options.share()
-            ? options.addresses() // the kernel's own are all that it has
+        options.share() || options.encapsulation().carriesEverything()
+            ? options.addresses() // the kernel's own, or none, are all that it has
             : options.addresses().withLinkLocal(options.mac());
     this.neighbors = new AddressResolution(options.mac(), addresses);
     // At a shared interface the kernel reports the groups of its addresses.
@@ -254,6 +255,10 @@ final class EthernetEnd {
    * @param vlan a tag that was removed from the frame, or {@link Packet#NO_VLAN}
    */
   void take(int at, int length, int vlan, ReceiveBatch batch) {
+    if (options.encapsulation().carriesEverything()) {
+      takePacket(at, length, vlan, batch);
+      return;
+    }
     if (neighbors.heard(incoming, at, length, System.nanoTime())) {
       heard = true;
       return;
@@ -276,11 +281,17 @@ final class EthernetEnd {
       }
       return;
     }
+    takePacket(at, length, vlan, batch);
+  }
+
+  private void takePacket(int at, int length, int vlan, ReceiveBatch batch) {
     Packet packet = batch.next();
     if (!decoder.decode(at, length, packet)) {
       counts.dropped(decoder.cause());
     } else if (!isForUs(packet)) {
       counts.dropped(DropCause.ADDRESS);
+    } else if (packet.plain && vlan != Packet.NO_VLAN && !EthernetDecoder.tag(packet, vlan)) {
+      counts.dropped(DropCause.TRUNCATED);
     } else {
       if (vlan != Packet.NO_VLAN) {
         packet.vlan = vlan;
@@ -291,6 +302,9 @@ final class EthernetEnd {
   }
 
   private boolean isForUs(Packet packet) {
+    if (options.encapsulation().carriesEverything()) {
+      return true; // the port looks at it
+    }
     boolean isOwnMac = packet.destinationMac == options.mac();
     if (!options.encapsulation().findsNeighbors()) {
       return isOwnMac;

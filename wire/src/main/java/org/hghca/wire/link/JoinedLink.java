@@ -73,6 +73,10 @@ final class JoinedLink implements Link {
 
   @Override
   public void send(Packet packet) {
+    if (packet.plain) {
+      counts.notSent(SendFailure.NOT_ROCE); // links of several addresses have no frames
+      return;
+    }
     int from = addresses.toward(packet.destinationIpHigh, packet.destinationIpLow);
     for (int i = 0; i < links.length; i++) {
       if (addresses.high(i) == packet.sourceIpHigh && addresses.low(i) == packet.sourceIpLow) {

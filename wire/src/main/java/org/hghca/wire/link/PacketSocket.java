@@ -13,7 +13,8 @@ import org.hghca.wire.link.LinkException.Reason;
 
 /**
  * A packet socket (packet(7)) at an interface: our frames beside the kernel's. Only what is for the
- * port comes up, and it comes by a ring; frames are sent in batches. Needs CAP_NET_RAW.
+ * port comes up, for that of a NIC all that the interface takes, and it comes by a ring; frames are
+ * sent in batches. Needs CAP_NET_RAW.
  *
  * <pre>
  * struct sockaddr_ll (20)     struct packet_mreq (16)
@@ -39,6 +40,7 @@ final class PacketSocket implements FrameCarrier {
   private static final int MULTICAST = 0;
   private static final int UNICAST = 3;
   private static final int PROMISCUOUS = 1;
+  private static final int ALL_MULTICAST = 2;
   private static final int BUFFER = 4 << 20;
 
   /** Frames in a row: frames without packets do not block the poller. */
@@ -96,10 +98,13 @@ final class PacketSocket implements FrameCarrier {
 
   private void prepare(LinkOptions options) {
     ring = new PacketRing(linux, link(), socket, state.mtu());
-    LinuxFailures.check(
-        PacketFilter.attach(linux, socket, PacketFilter.ofPort(options.mac())),
-        link(),
-        "SO_ATTACH_FILTER");
+    if (options.encapsulation().carriesEverything()) {
+      check(member(PACKET_ADD_MEMBERSHIP, ALL_MULTICAST, 0), "PACKET_ADD_MEMBERSHIP");
+    } else {
+      check(
+          PacketFilter.attach(linux, socket, PacketFilter.ofPort(options.mac())),
+          "SO_ATTACH_FILTER");
+    }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment value = arena.allocate(ValueLayout.JAVA_INT);
       value.set(ValueLayout.JAVA_INT, 0, BUFFER);

@@ -5,6 +5,9 @@ public enum SendFailure {
   /** It has no IP addresses, or not those of the link's IP version. */
   NO_ADDRESS,
 
+  /** A plain Ethernet frame: the link carries RoCE v2 only. */
+  NOT_ROCE,
+
   /** It is longer than the path allows: the queue pair's path MTU is too large. */
   TOO_LONG,
 

@@ -153,6 +153,10 @@ final class UdpLink implements Link {
 
   @Override
   public void send(Packet packet) {
+    if (packet.plain) {
+      counts.notSent(SendFailure.NOT_ROCE);
+      return;
+    }
     if (!isReachable(packet)) {
       counts.notSent(SendFailure.NO_ADDRESS);
       return;

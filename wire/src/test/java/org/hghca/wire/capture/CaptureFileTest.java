@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -44,6 +45,27 @@ class CaptureFileTest {
       throws IOException {
     return new CaptureFile(
         "test", channel, PcapngBlocks.head("a", MAC), () -> now, capacity, patience);
+  }
+
+  @Test
+  void plainFramesAreCapturedAsTheyAre() throws IOException {
+    String frame =
+        "ffffffffffff020000000001080600010800060400010200000000010a0000010000000000000a000002";
+    Packet packet = new PacketPool().take();
+    packet.plain = true;
+    packet.length = frame.length() / 2;
+    packet
+        .payload()
+        .asSlice(0, packet.length)
+        .copyFrom(MemorySegment.ofArray(HexFormat.of().parseHex(frame)));
+    try (CaptureFile capture = capture(Channels.newChannel(written), 1 << 13)) {
+      capture.sent(packet);
+      packet.damaged = true;
+      capture.received(packet);
+    }
+    String file = HexFormat.of().formatHex(written.toByteArray());
+    assertThat(file).contains("2a0000002a000000" + frame);
+    assertThat(file).contains(frame.substring(0, frame.length() - 2) + "fd");
   }
 
   @Test

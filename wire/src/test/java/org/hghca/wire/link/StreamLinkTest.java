@@ -32,6 +32,7 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
 import org.hghca.wire.PortAddresses;
+import org.hghca.wire.frame.Encapsulation;
 import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
 import org.junit.jupiter.api.AfterEach;
@@ -75,9 +76,11 @@ final class StreamLinkTest {
   private DataOutputStream out;
 
   private void attach(String specification) {
-    link =
-        Links.open(
-            specification, new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.of(4200), 0, false));
+    attach(specification, new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.of(4200), 0, false));
+  }
+
+  private void attach(String specification, LinkOptions options) {
+    link = Links.open(specification, options);
     up = link.isUp();
     open.add(0, LinkPoller.shared().add(link, this::arrive));
   }
@@ -197,6 +200,27 @@ final class StreamLinkTest {
     assertDecodes(readFrame(), 2);
     assertThat(link.counters().sent()).isEqualTo(3);
     assertThat(link.description()).isEqualTo("stream " + path() + ", path MTU 4096");
+  }
+
+  @Test
+  void theLinkOfANicCarriesEveryFrameAsItIs() throws Exception {
+    ServerSocketChannel server = listen();
+    attach(
+        "stream:" + path(),
+        new LinkOptions(
+            OWN_MAC, PortAddresses.NONE, OptionalInt.empty(), 0, Encapsulation.ETHERNET, false));
+    talk(server.accept());
+    String roce = frame(100, PEER, 0x0200_0000_0099L);
+    for (String frame : List.of(QUESTION, ANSWER, roce, "0180c2000000" + "00".repeat(200))) {
+      writeFrame(frame);
+      Packet packet = arrived.poll(10, TimeUnit.SECONDS);
+      assertThat(packet.plain).isEqualTo(!frame.equals(roce));
+      send(packet);
+      assertThat(readFrame()).isEqualTo(frame);
+    }
+    assertThat(link.counters().sent()).isEqualTo(4);
+    assertThat(link.counters().received()).isEqualTo(4);
+    assertThat(link.counters().dropped()).isEmpty();
   }
 
   /** By the poller, which has answered a request before and sleeps without a deadline. */

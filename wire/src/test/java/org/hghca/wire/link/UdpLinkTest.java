@@ -97,6 +97,20 @@ final class UdpLinkTest {
     ends.forEach(end -> end.attachment.close());
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"127.0.0.101", "127.0.0.101,127.0.0.102"})
+  void plainFramesAreDroppedAndCounted(String addresses) {
+    End end = open(addresses);
+    Packet frame = pool.take();
+    frame.plain = true;
+    frame.length = 60;
+
+    end.send(frame);
+
+    assertThat(end.link.counters().sent()).isZero();
+    assertThat(end.link.counters().notSent()).isEqualTo(Map.of(SendFailure.NOT_ROCE, 1L));
+  }
+
   private Packet write(int to, int length) {
     Packet packet = pool.take();
     packet.destinationIpv4(to);
