@@ -13,10 +13,6 @@ final class PerfRefusals {
 
   private static final List<Refusal> ALL =
       List.of(
-          flag("queue pairs are connected over TCP", "-R", "--rdma_cm"),
-          flag("parameters are exchanged over TCP", "-z", "--comm_rdma_cm"),
-          value("it belongs to -R", "-T", "--tos"),
-          value("it belongs to -R", "--retry_count"),
           flag("there is no test of multicast; see hghca mckey", "-g", "--mcg"),
           value("there is no test of multicast; see hghca mckey", "-M", "--MGID"),
           flag("there is no test of multicast; see hghca mckey", "--connectionless"),

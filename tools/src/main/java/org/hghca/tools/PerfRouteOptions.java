@@ -5,11 +5,13 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.hghca.tools.perf.Parameters;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpType;
 import picocli.CommandLine.Option;
 
 /** How packets of a program of perftest travel. */
 final class PerfRouteOptions {
   private static final int MOST_GIDS = 64;
+  private static final int MOST_RETRIES = 7;
 
   @Option(
       names = {"-i", "--ib-port"},
@@ -60,7 +62,32 @@ final class PerfRouteOptions {
       description = "Traffic class, 0 to 255 (default: ${DEFAULT-VALUE}).")
   private int trafficClass;
 
-  Parameters.Route route(PerfCheck check) {
+  @Option(
+      names = {"-R", "--rdma_cm"},
+      description = "The connection manager connects the queue pairs; it includes -z.")
+  private boolean connected;
+
+  @Option(
+      names = {"-z", "--comm_rdma_cm"},
+      description = "The two sides talk over a connection of the connection manager, not over TCP.")
+  private boolean talking;
+
+  @Option(
+      names = {"-T", "--tos"},
+      paramLabel = "<class>",
+      converter = CNumber.class,
+      description = "Traffic class of connections with -R, 0 to 255.")
+  private Integer typeOfService;
+
+  @Option(
+      names = "--retry_count",
+      paramLabel = "<retries>",
+      converter = CNumber.class,
+      description = "Retries of connections with -R or -z, 0 to 7 (default: 7).")
+  private Integer retryCount;
+
+  Parameters.Route route(PerfCheck check, QpType type) {
+    Parameters.Meeting meeting = meeting(check, type);
     check.range("-i", port, 1, 255);
     check.range("-u", timeout, 0, 31);
     check.range("-S", serviceLevel, 0, 15);
@@ -70,13 +97,34 @@ final class PerfRouteOptions {
       check.range("-x", gidIndex, 0, MOST_GIDS);
     }
     return new Parameters.Route(
+        meeting,
         port,
         gidIndex == null ? OptionalInt.empty() : OptionalInt.of(gidIndex),
         mtu(check),
         timeout,
+        retryCount == null ? MOST_RETRIES : retryCount,
         serviceLevel,
         hopLimit,
-        trafficClass);
+        typeOfService == null ? trafficClass : typeOfService);
+  }
+
+  private Parameters.Meeting meeting(PerfCheck check, QpType type) {
+    check.that(!connected || type != QpType.UC, "UC is not supported in librdmacm");
+    check.that(typeOfService == null || connected, "-T needs -R");
+    check.that(retryCount == null || connected || talking, "--retry_count needs -R or -z");
+    if (typeOfService != null) {
+      check.range("-T", typeOfService, 0, 255);
+    }
+    if (retryCount != null) {
+      check.range("--retry_count", retryCount, 0, MOST_RETRIES);
+    }
+    if (connected) {
+      // The path is that of the addresses.
+      check.that(mtu == null, "-m has no meaning with -R: the MTU is that of the port");
+      check.that(serviceLevel == 0, "-S has no meaning with -R: -T is the traffic class");
+      return Parameters.Meeting.CONNECT;
+    }
+    return talking ? Parameters.Meeting.TALK : Parameters.Meeting.TCP;
   }
 
   private Optional<Mtu> mtu(PerfCheck check) {

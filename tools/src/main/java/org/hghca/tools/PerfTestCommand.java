@@ -95,7 +95,7 @@ final class PerfTestCommand implements Callable<Integer> {
             type,
             amount.amount(check, test, type, filled),
             filled,
-            route.route(check),
+            route.route(check, type),
             report.report(check, test, amount));
     boolean canBeWritten = page.canBeWritten() && report.canBeWritten(spec.commandLine().getErr());
     return canBeWritten ? run(parameters) : ExitCode.NO_OUTPUT.code();

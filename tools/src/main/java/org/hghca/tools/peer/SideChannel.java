@@ -11,7 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -21,8 +20,6 @@ import java.util.concurrent.TimeUnit;
  * because the originals read each by one call. One thread at a time.
  */
 public final class SideChannel implements AutoCloseable {
-  private static final int QUOTED = 60;
-
   private final SocketChannel channel;
   private final String peer;
   private Duration limit;
@@ -165,10 +162,7 @@ public final class SideChannel implements AutoCloseable {
 
   /** The failure of a message that is not what it must be; it quotes the message. */
   public PeerException unexpected(String what, byte[] message) {
-    String text = new String(message, StandardCharsets.ISO_8859_1);
-    String shown = text.length() > QUOTED ? text.substring(0, QUOTED) + "..." : text;
-    return new PeerException(
-        "%s sent '%s' instead of %s".formatted(peer, shown.replaceAll("[^ -~]", "?"), what));
+    return PeerException.unexpected(peer, what, message);
   }
 
   private PeerException broken(IOException e) {

@@ -34,6 +34,8 @@ record Agreement(Map<String, String> values) {
             .orElse("%d iterations".formatted(amount.iterations())));
     values.put("queue pairs (-q)", Integer.toString(parameters.queues().pairs()));
     values.put("bidirectional (-b)", parameters.isBidirectional() ? "yes" : "no");
+    boolean connects = parameters.route().meeting().connects();
+    values.put("queue pairs by rdma_cm (-R)", connects ? "yes" : "no");
     return new Agreement(values);
   }
 

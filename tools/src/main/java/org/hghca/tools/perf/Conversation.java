@@ -4,10 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.Optional;
 import org.hghca.tools.peer.PeerException;
-import org.hghca.tools.peer.SideChannel;
 import org.hghca.verbs.Mtu;
 
 /**
@@ -15,37 +12,26 @@ import org.hghca.verbs.Mtu;
  * fixed length, the server reads it and writes its own. Every method throws {@link PeerException}
  * when the peer violates that. Not thread-safe.
  */
-final class Conversation implements AutoCloseable {
+final class Conversation {
   private static final int PAGE_BYTES = 4096;
   private static final int CACHE_LINE_BYTES = 64;
   private static final int LARGEST_BLOCK = 1 << 24;
   private static final byte[] LAST_WORD = "done\0".getBytes(US_ASCII);
 
   /** The longest wait for a message before the measurement. */
-  private static final Duration SOON = Duration.ofSeconds(30);
+  static final Duration SOON = Duration.ofSeconds(30);
 
   /** The longest wait for the end of a measurement of the peer. */
   private static final Duration AT_ALL = Duration.ofDays(1);
 
   private static final Duration FAREWELL = Duration.ofSeconds(5);
 
-  private final SideChannel channel;
+  private final Medium medium;
   private final boolean client;
 
-  private Conversation(SideChannel channel, boolean client) {
-    this.channel = channel;
+  Conversation(Medium medium, boolean client) {
+    this.medium = medium;
     this.client = client;
-  }
-
-  /**
-   * Connects to the server, or waits for a client.
-   *
-   * @param server its host; empty to be the server
-   */
-  static Conversation open(Optional<String> server, int port) throws InterruptedException {
-    return server.isPresent()
-        ? new Conversation(SideChannel.connect(server.get(), port, SOON), true)
-        : new Conversation(SideChannel.accept(port, SOON), false);
   }
 
   /** Whether this side is the client. */
@@ -61,7 +47,8 @@ final class Conversation implements AutoCloseable {
   PerfVersion exchangeVersions() throws InterruptedException {
     byte[] answer = exchange("its version", PerfVersion.OURS.toMessage());
     return PerfVersion.parse(answer)
-        .orElseThrow(() -> channel.unexpected("its version of perftest", answer));
+        .orElseThrow(
+            () -> PeerException.unexpected(medium.peer(), "its version of perftest", answer));
   }
 
   /** Parameters, between two of this program. */
@@ -89,7 +76,7 @@ final class Conversation implements AutoCloseable {
     if (other < 1 || other > LARGEST_BLOCK || Integer.bitCount(other) != 1) {
       throw new PeerException(
           "%s sent %d as %s: expected a power of two up to 2^24"
-              .formatted(channel.peer(), other, what));
+              .formatted(medium.peer(), other, what));
     }
     return Math.max(own, other);
   }
@@ -99,10 +86,10 @@ final class Conversation implements AutoCloseable {
     byte[] answer = exchange("its MTU", new byte[] {(byte) ('0' + own.code()), 0});
     int code = answer[0] - '0';
     if (answer[1] != 0 || code < Mtu.MTU_256.code() || code > Mtu.MTU_4096.code()) {
-      throw channel.unexpected("an MTU from 1 to 5", answer);
+      throw PeerException.unexpected(medium.peer(), "an MTU from 1 to 5", answer);
     }
     // From here on the peer prepares its memory, and measures.
-    channel.limit(AT_ALL);
+    medium.limit(AT_ALL);
     return Mtu.of(Math.min(code, own.code()));
   }
 
@@ -112,14 +99,9 @@ final class Conversation implements AutoCloseable {
    * @throws PerfException when only one side uses GIDs
    */
   PeerAddress exchange(PeerAddress own) throws InterruptedException {
-    byte[] message = own.toMessage();
-    PeerAddress peer;
-    if (client) {
-      channel.write(message);
-      peer = readAddress();
-    } else {
-      peer = readAddress();
-      channel.write(message);
+    PeerAddress peer = exchangeAny(own);
+    if (peer.equals(PeerAddress.NONE)) {
+      throw new PerfException("the peer has -R: give it here, too");
     }
     if (peer.gid().isPresent() != own.gid().isPresent()) {
       throw new PerfException(
@@ -130,19 +112,26 @@ final class Conversation implements AutoCloseable {
     return peer;
   }
 
-  private PeerAddress readAddress() throws InterruptedException {
-    byte[] message = channel.read("its address", PeerAddress.LENGTH);
-    if (message[PeerAddress.LENGTH - 1] != 0) {
-      int more = PeerAddress.LENGTH_WITH_GID - PeerAddress.LENGTH;
-      byte[] rest = channel.read("the rest of its address", more);
-      message = Arrays.copyOf(message, PeerAddress.LENGTH_WITH_GID);
-      System.arraycopy(rest, 0, message, PeerAddress.LENGTH, more);
+  /**
+   * Waits until the peer is at the same point, too, before and after the queue pairs are connected
+   * by the connection manager: addresses are exchanged, which nobody has yet.
+   *
+   * @throws PerfException when the peer connects its queue pairs otherwise
+   */
+  void meetUnconnected() throws InterruptedException {
+    if (!exchangeAny(PeerAddress.NONE).equals(PeerAddress.NONE)) {
+      throw new PerfException("the peer lacks -R, which is given here");
     }
-    try {
-      return PeerAddress.parse(message);
-    } catch (IllegalArgumentException _) {
-      throw channel.unexpected("the address of a queue pair", message);
+  }
+
+  private PeerAddress exchangeAny(PeerAddress own) throws InterruptedException {
+    if (client) {
+      medium.writeAddress(own);
+      return medium.readAddress();
     }
+    PeerAddress peer = medium.readAddress();
+    medium.writeAddress(own);
+    return peer;
   }
 
   /** Figures. */
@@ -157,27 +146,22 @@ final class Conversation implements AutoCloseable {
 
   private byte[] exchange(String what, byte[] own) throws InterruptedException {
     if (client) {
-      channel.write(own);
-      return channel.read(what, own.length);
+      medium.write(own);
+      return medium.read(what, own.length);
     }
-    byte[] answer = channel.read(what, own.length);
-    channel.write(own);
+    byte[] answer = medium.read(what, own.length);
+    medium.write(own);
     return answer;
   }
 
   /** Waits until the peer has ended too, where perftest has no exchange for that. */
   void leave() throws InterruptedException {
     try {
-      channel.limit(FAREWELL);
-      channel.write(LAST_WORD);
-      byte[] _ = channel.read("its end", LAST_WORD.length);
+      medium.limit(FAREWELL);
+      medium.write(LAST_WORD);
+      byte[] _ = medium.read("its end", LAST_WORD.length);
     } catch (PeerException _) {
       // perftest has ended, which is all that is wanted.
     }
-  }
-
-  @Override
-  public void close() {
-    channel.close();
   }
 }

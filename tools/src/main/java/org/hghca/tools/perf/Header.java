@@ -26,10 +26,26 @@ final class Header {
     lines.add(" PCIe relax order: OFF\t\tLock-free      : ON");
     lines.add(" ibv_wr* API     : OFF\t\tUsing Enhanced Reorder      : OFF");
     Setting.of(parameters, resources, client, mtu).forEach(each -> lines.add(each.line()));
-    lines.add(" rdma_cm QPs\t : OFF");
-    lines.add(" Data ex. method : Ethernet");
+    Parameters.Meeting meeting = parameters.route().meeting();
+    lines.add(" rdma_cm QPs\t : " + connects(meeting));
+    lines.add(" Data ex. method : " + talks(meeting) + tos(parameters.route()));
     lines.add(Columns.LINE);
     return lines;
+  }
+
+  /** Whether the connection manager connects the queue pairs. */
+  static String connects(Parameters.Meeting meeting) {
+    return meeting.connects() ? "ON" : "OFF";
+  }
+
+  /** What carries the messages between the two sides. */
+  static String talks(Parameters.Meeting meeting) {
+    return meeting.talks() ? "rdma_cm" : "Ethernet";
+  }
+
+  private static String tos(Parameters.Route route) {
+    boolean shown = route.meeting().connects() && route.trafficClass() != 0;
+    return shown ? " \tTOS    : %d".formatted(route.trafficClass()) : "";
   }
 
   /** What is measured, as a title. */

@@ -89,22 +89,46 @@ public record Parameters(
       boolean events,
       AtomicKind atomic) {}
 
+  /** How the two sides come together. */
+  public enum Meeting {
+    /** They talk over TCP. */
+    TCP,
+    /** They talk over a connection of the connection manager. */
+    TALK,
+    /** The connection manager connects the queue pairs as well. */
+    CONNECT;
+
+    /** Whether the two sides talk over a connection of the connection manager. */
+    boolean talks() {
+      return this != TCP;
+    }
+
+    /** Whether the connection manager connects the queue pairs. */
+    boolean connects() {
+      return this == CONNECT;
+    }
+  }
+
   /**
    * How packets travel.
    *
+   * @param meeting how the two sides come together
    * @param port of the device, from 1
    * @param gidIndex the best GID when it is empty
    * @param mtu that of the port when it is empty
    * @param timeout exponent of the time-out of RC, 0 to 31
+   * @param retryCount of connections of the connection manager, 0 to 7
    * @param serviceLevel 0 to 15
    * @param hopLimit 0 to 255
    * @param trafficClass 0 to 255
    */
   public record Route(
+      Meeting meeting,
       int port,
       OptionalInt gidIndex,
       Optional<Mtu> mtu,
       int timeout,
+      int retryCount,
       int serviceLevel,
       int hopLimit,
       int trafficClass) {}

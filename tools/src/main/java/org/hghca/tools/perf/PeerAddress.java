@@ -2,6 +2,7 @@ package org.hghca.tools.perf;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -34,6 +35,15 @@ record PeerAddress(
   /** Bytes of a message with GID. */
   static final int LENGTH_WITH_GID = 108;
 
+  /** Bytes of a message over the connection manager: a structure of perftest. */
+  static final int STRUCTURE = 56;
+
+  /** What a side sends that has no queue pair yet. */
+  static final PeerAddress NONE = new PeerAddress(0, 0, 0, 0, 0, 0, 0, Optional.empty());
+
+  private static final int ADDRESS_OFFSET = 24;
+  private static final int GID_OFFSET = 32;
+  private static final int SRQ_OFFSET = 48;
   private static final int GID_BYTES = 16;
   private static final int FIELDS = 7;
   private static final int FIELDS_WITH_GID = FIELDS + GID_BYTES;
@@ -80,6 +90,34 @@ record PeerAddress(
         wide(fields[5], 16),
         number(fields[withGid ? FIELDS_WITH_GID - 1 : FIELDS - 1], 8),
         withGid ? Optional.of(gid(fields)) : Optional.empty());
+  }
+
+  /**
+   * The fields as numbers in network order; the index of the GID, which means nothing here, is 0.
+   */
+  byte[] toStructure() {
+    ByteBuffer structure = ByteBuffer.allocate(STRUCTURE);
+    structure.putInt(lid).putInt(outstandingReads).putInt(qpNumber).putInt(psn).putInt(rkey);
+    structure.putLong(ADDRESS_OFFSET, address);
+    gid.ifPresent(g -> structure.put(GID_OFFSET, bytes(g)));
+    structure.putInt(SRQ_OFFSET, srqNumber);
+    return structure.array();
+  }
+
+  /** Reads {@link #STRUCTURE} bytes; a GID of zeros is none. */
+  static PeerAddress ofStructure(byte[] bytes) {
+    ByteBuffer structure = ByteBuffer.wrap(bytes);
+    byte[] gid = Arrays.copyOfRange(bytes, GID_OFFSET, GID_OFFSET + GID_BYTES);
+    Gid known = Gid.ofHex(HexFormat.of().formatHex(gid));
+    return new PeerAddress(
+        structure.getInt(),
+        structure.getInt(),
+        structure.getInt(),
+        structure.getInt(),
+        structure.getInt(),
+        structure.getLong(ADDRESS_OFFSET),
+        structure.getInt(SRQ_OFFSET),
+        known.equals(Gid.NONE) ? Optional.empty() : Optional.of(known));
   }
 
   private static int number(String field, int digits) {

@@ -38,8 +38,8 @@ public final class PerfDocument {
     info.put("ibv_wr_API", "OFF");
     Setting.of(parameters, resources, client, mtu)
         .forEach(each -> info.put(each.key(), each.value()));
-    info.put("rdma_cm_QPs", "OFF");
-    info.put("Data_ex_method", "Ethernet");
+    info.put("rdma_cm_QPs", Header.connects(parameters.route().meeting()));
+    info.put("Data_ex_method", Header.talks(parameters.route().meeting()));
   }
 
   void add(Figure figure) {

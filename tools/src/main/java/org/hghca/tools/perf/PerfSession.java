@@ -1,6 +1,7 @@
 package org.hghca.tools.perf;
 
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -62,7 +63,8 @@ public final class PerfSession {
       print("* Waiting for client to connect... *");
       print("************************************");
     }
-    try (Conversation conversation = Conversation.open(server, port)) {
+    try (Medium medium = open(server, port)) {
+      Conversation conversation = new Conversation(medium, server.isPresent());
       PerfVersion peer = conversation.exchangeVersions();
       if (peer.ours()) {
         Agreement own = Agreement.of(asked);
@@ -72,11 +74,44 @@ public final class PerfSession {
       Mtu mtu = conversation.exchangeMtus(device.mtu());
       Parameters parameters = asked.within(mtu.bytes());
       try (Resources resources = new Resources(parameters, device, mtu, layout)) {
-        Header.of(parameters, resources, conversation.isClient(), mtu).forEach(this::print);
-        document.info(parameters, resources, conversation.isClient(), mtu);
-        return new Exchange(conversation, parameters, resources).run();
+        if (!asked.route().meeting().connects()) {
+          resources.makePairs();
+          return measure(conversation, resources, mtu);
+        }
+        try (CmPairs pairs = CmPairs.of(resources, server, port)) {
+          conversation.meetUnconnected();
+          pairs.connect();
+          conversation.meetUnconnected();
+          boolean whole = measure(conversation, resources, mtu);
+          if (whole) {
+            pairs.disconnect();
+          }
+          return whole;
+        }
       }
     }
+  }
+
+  private Medium open(Optional<String> server, int port) throws InterruptedException {
+    Duration soon = Conversation.SOON;
+    if (asked.route().meeting().talks()) {
+      return server.isPresent()
+          ? CmMedium.connect(device, server.get(), port)
+          : CmMedium.accept(device, port);
+    }
+    return server.isPresent()
+        ? TcpMedium.connect(server.get(), port, soon)
+        : TcpMedium.accept(port, soon);
+  }
+
+  /** From the header on, when the queue pairs are made. */
+  private boolean measure(Conversation conversation, Resources resources, Mtu mtu)
+      throws InterruptedException {
+    Parameters parameters = resources.parameters();
+    boolean client = conversation.isClient();
+    Header.of(parameters, resources, client, mtu).forEach(this::print);
+    document.info(parameters, resources, client, mtu);
+    return new Exchange(conversation, parameters, resources).run();
   }
 
   private void print(String line) {
@@ -136,7 +171,9 @@ public final class PerfSession {
         meet();
       }
       List<PeerAddress> peers = exchangeAddresses();
-      check(peers.getFirst());
+      if (!parameters.route().meeting().connects()) {
+        check(peers.getFirst());
+      }
       resources.connect(peers);
       if (send) {
         meet();
@@ -309,11 +346,18 @@ public final class PerfSession {
         }
       }
       if (test.verb() == Verb.WRITE) {
-        conversation.leave();
+        leave();
       } else if (!interrupted) {
         meet();
       }
       print(Columns.LINE);
+    }
+
+    /** Where perftest has no exchange at the end; the connection manager ends it by itself. */
+    private void leave() throws InterruptedException {
+      if (!parameters.route().meeting().connects()) {
+        conversation.leave();
+      }
     }
 
     private void row(LatencyResult result) {

@@ -1,13 +1,12 @@
 package org.hghca.tools.perf;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import org.hghca.cm.CmId;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -28,14 +27,14 @@ import org.hghca.verbs.QueuePairConfig;
 
 /** The queue pairs of a side, their memory and their completion queues. */
 final class Resources implements AutoCloseable {
-  /** The Q_Key of all datagrams. */
-  static final int QKEY = 0x1111_1111;
+  /** The Q_Key of datagrams, unless the connection manager says it. */
+  private static final int QKEY = 0x1111_1111;
 
   private final Parameters parameters;
   private final Device device;
   private final Mtu mtu;
   private final Buffers buffers;
-  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final Opened opened = new Opened();
   private final Optional<CompletionChannel> channel;
   private final CompletionQueue sends;
   private final CompletionQueue receives;
@@ -46,7 +45,7 @@ final class Resources implements AutoCloseable {
   private final List<AddressHandle> handles = new ArrayList<>();
   private List<PeerAddress> peers = List.of();
 
-  /** Makes them; the queue pairs are in INIT. */
+  /** Makes all but the queue pairs. */
   Resources(Parameters parameters, Device device, Mtu mtu, Conversation.Layout layout) {
     this.parameters = parameters;
     this.device = device;
@@ -57,36 +56,41 @@ final class Resources implements AutoCloseable {
     try {
       channel =
           queues.events()
-              ? Optional.of(open(device.context().createCompletionChannel()))
+              ? Optional.of(opened.add(device.context().createCompletionChannel()))
               : Optional.empty();
       sends = completionQueue(queues.pairs() * queues.sendDepth());
       receives = completionQueue(queues.pairs() * queues.receiveDepth());
-      pd = open(device.context().allocateProtectionDomain());
-      memory = open(pd.allocate(buffers.bytes(), access()));
-      for (int i = 0; i < queues.pairs(); i++) {
-        QueuePair pair = open(pd.createQueuePair(config()));
-        pair.modify(options().toInit(parameters.type()));
-        pairs.add(pair);
-        addresses.add(address(i));
-      }
+      pd = opened.add(device.context().allocateProtectionDomain());
+      memory = opened.add(pd.allocate(buffers.bytes(), access()));
     } catch (RuntimeException e) {
-      close();
+      opened.close();
       throw e;
     }
   }
 
-  private <T extends AutoCloseable> T open(T resource) {
-    opened.push(resource);
-    return resource;
-  }
-
   private CompletionQueue completionQueue(int entries) {
     CompletionQueueConfig config = CompletionQueueConfig.of(entries);
-    return open(
+    return opened.add(
         device.context().createCompletionQueue(channel.map(config::withChannel).orElse(config)));
   }
 
-  private QueuePairConfig config() {
+  /** Makes the queue pairs, in INIT. */
+  void makePairs() {
+    for (int i = 0; i < parameters.queues().pairs(); i++) {
+      QueuePair pair = opened.add(pd.createQueuePair(config()));
+      pair.modify(options().toInit(parameters.type()));
+      adopt(pair);
+    }
+  }
+
+  /** Takes a queue pair as the next one. */
+  void adopt(QueuePair pair) {
+    addresses.add(address(pairs.size(), pair));
+    pairs.add(pair);
+  }
+
+  /** What a queue pair is made with. */
+  QueuePairConfig config() {
     Parameters.Queues queues = parameters.queues();
     return QueuePairConfig.of(parameters.type(), sends, receives)
         .sendDepth(queues.sendDepth())
@@ -121,14 +125,14 @@ final class Resources implements AutoCloseable {
         .withTrafficClass(route.trafficClass());
   }
 
-  private PeerAddress address(int pair) {
+  private PeerAddress address(int index, QueuePair pair) {
     return new PeerAddress(
         device.lid(),
         outstandingReads(),
-        pairs.get(pair).number(),
+        pair.number(),
         psn(),
         memory.rkey(),
-        memory.address() + buffers.receiveOffset(pair),
+        memory.address() + buffers.receiveOffset(index),
         0,
         Optional.of(device.gid()));
   }
@@ -163,11 +167,16 @@ final class Resources implements AutoCloseable {
     return !parameters.test().verb().isRequest() && bytes <= inline();
   }
 
-  /** Brings the queue pairs to RTS. */
+  /** Brings the queue pairs to RTS, unless the connection manager has; they send to these. */
   void connect(List<PeerAddress> to) {
     peers = List.copyOf(to);
     for (int i = 0; i < pairs.size(); i++) {
-      connect(pairs.get(i), addresses.get(i), peers.get(i));
+      if (!parameters.route().meeting().connects()) {
+        connect(pairs.get(i), addresses.get(i), peers.get(i));
+      }
+      if (parameters.type() == QpType.UD) {
+        handles.add(opened.add(pd.createAddressHandle(vector(peers.get(i)))));
+      }
     }
   }
 
@@ -184,20 +193,18 @@ final class Resources implements AutoCloseable {
     }
     pair.modify(ready);
     pair.modify(sending);
-    if (type == QpType.UD) {
-      Parameters.Route route = parameters.route();
-      handles.add(
-          open(
-              pd.createAddressHandle(
-                  new AddressVector(
-                      peer.gid().orElseThrow(),
-                      device.gidIndex(),
-                      0,
-                      route.hopLimit(),
-                      route.trafficClass(),
-                      route.serviceLevel(),
-                      route.port()))));
-    }
+  }
+
+  private AddressVector vector(PeerAddress peer) {
+    Parameters.Route route = parameters.route();
+    return new AddressVector(
+        peer.gid().orElseThrow(),
+        device.gidIndex(),
+        0,
+        route.hopLimit(),
+        route.trafficClass(),
+        route.serviceLevel(),
+        route.port());
   }
 
   Parameters parameters() {
@@ -224,6 +231,10 @@ final class Resources implements AutoCloseable {
     return receives;
   }
 
+  ProtectionDomain pd() {
+    return pd;
+  }
+
   MemoryRegion memory() {
     return memory;
   }
@@ -247,21 +258,14 @@ final class Resources implements AutoCloseable {
     return handles.get(pair);
   }
 
+  /** The Q_Key of datagrams. */
+  int qkey() {
+    return parameters.route().meeting().connects() ? CmId.UDP_QKEY : QKEY;
+  }
+
   /** Closes them, the last one first. */
   @Override
   public void close() {
-    RuntimeException failure = null;
-    while (!opened.isEmpty()) {
-      try {
-        opened.pop().close();
-      } catch (RuntimeException e) {
-        failure = e;
-      } catch (Exception e) {
-        failure = new IllegalStateException(e);
-      }
-    }
-    if (failure != null) {
-      throw failure;
-    }
+    opened.close();
   }
 }

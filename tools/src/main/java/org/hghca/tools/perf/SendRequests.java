@@ -40,7 +40,7 @@ final class SendRequests {
     }
     request.sge(resources.memory(), buffers.sendOffset(pair) + offset, size);
     if (parameters.type() == QpType.UD) {
-      request.to(resources.handle(pair), peer.qpNumber(), Resources.QKEY);
+      request.to(resources.handle(pair), peer.qpNumber(), resources.qkey());
     }
     return resources.isInline(size) ? request.inline() : request;
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.Optional;
 import org.hghca.verbs.Gid;
 import org.junit.jupiter.api.Test;
@@ -52,5 +53,34 @@ class PeerAddressTest {
   void otherTextIsNone(String text) {
     assertThatThrownBy(() -> PeerAddress.parse(message(text)))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void structureIsThatOfPerftest() {
+    PeerAddress address =
+        new PeerAddress(
+            1,
+            16,
+            0x11,
+            0xabcdef,
+            0x1234,
+            0x7f00_0000_1000L,
+            0,
+            Optional.of(Gid.ofIpv4(0x0a630001)));
+    String hex =
+        "00000001"
+            + "00000010"
+            + "00000011"
+            + "00abcdef"
+            + "00001234"
+            + "00000000"
+            + "00007f0000001000"
+            + "00000000000000000000ffff0a630001"
+            + "00000000"
+            + "00000000";
+    assertThat(HexFormat.of().formatHex(address.toStructure())).isEqualTo(hex);
+    assertThat(PeerAddress.ofStructure(HexFormat.of().parseHex(hex))).isEqualTo(address);
+    assertThat(PeerAddress.ofStructure(new byte[56])).isEqualTo(PeerAddress.NONE);
+    assertThat(PeerAddress.NONE.toStructure()).isEqualTo(new byte[56]);
   }
 }

@@ -1,0 +1,120 @@
+package org.hghca.tools.perf;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.Optional;
+import org.hghca.cm.CmId;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcStatus;
+
+/**
+ * A reliable queue pair of an identifier, for messages as SENDs. One receive is posted at any time,
+ * so that the peer must not send again before it has an answer. One thread uses it.
+ */
+final class CmMessages implements AutoCloseable {
+  private static final int LONGEST = Agreement.LENGTH;
+  private static final int DEPTH = 2;
+  private static final long SENT = 1;
+  private static final long RECEIVED = 2;
+
+  private final Opened opened = new Opened();
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final MemoryRegion out;
+  private final MemoryRegion in;
+  private final QueuePair pair;
+  private final Completions one = new Completions(1);
+  private Optional<byte[]> arrived = Optional.empty();
+
+  /** Makes the queue pair and posts the receive. */
+  CmMessages(CmId id) {
+    Context context = id.context();
+    try {
+      channel = opened.add(context.createCompletionChannel());
+      CompletionQueueConfig config = CompletionQueueConfig.of(DEPTH).withChannel(channel);
+      queue = opened.add(context.createCompletionQueue(config));
+      ProtectionDomain pd = opened.add(context.allocateProtectionDomain());
+      out = opened.add(pd.allocate(LONGEST));
+      in = opened.add(pd.allocate(LONGEST, AccessFlag.LOCAL_WRITE));
+      QueuePairConfig one = QueuePairConfig.rc(queue, queue).sendDepth(1).receiveDepth(1);
+      pair = opened.add(id.createQueuePair(pd, one));
+      postReceive();
+    } catch (RuntimeException e) {
+      opened.close();
+      throw e;
+    }
+  }
+
+  private void postReceive() {
+    pair.postReceive(new ReceiveRequest().wrId(RECEIVED).into(in));
+  }
+
+  /**
+   * Sends a message, and waits until the peer has it.
+   *
+   * @return success, or why not; empty when the time is over
+   */
+  Optional<WcStatus> send(byte[] message, Duration limit) throws InterruptedException {
+    MemorySegment.copy(message, 0, out.segment(), ValueLayout.JAVA_BYTE, 0, message.length);
+    pair.postSend(new SendRequest().wrId(SENT).send().sge(out, 0, message.length).signaled());
+    return await(SENT, limit);
+  }
+
+  /**
+   * Waits for a message, which {@link #message} then returns.
+   *
+   * @return success, or why there is none; empty when the time is over
+   */
+  Optional<WcStatus> receive(Duration limit) throws InterruptedException {
+    return arrived.isPresent() ? Optional.of(WcStatus.SUCCESS) : await(RECEIVED, limit);
+  }
+
+  /** Takes the message that arrived. */
+  byte[] message() {
+    byte[] message = arrived.orElseThrow();
+    arrived = Optional.empty();
+    return message;
+  }
+
+  private Optional<WcStatus> await(long request, Duration limit) throws InterruptedException {
+    long deadline = System.nanoTime() + limit.toNanos();
+    while (true) {
+      while (queue.poll(one) == 0) {
+        queue.requestNotify(false);
+        if (queue.poll(one) != 0) {
+          break;
+        }
+        Duration left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+        if (channel.await(left).isEmpty()) {
+          return Optional.empty();
+        }
+      }
+      boolean received = one.wrId(0) == RECEIVED;
+      if (received && one.isSuccess(0)) {
+        arrived =
+            Optional.of(in.segment().asSlice(0, one.byteLength(0)).toArray(ValueLayout.JAVA_BYTE));
+        postReceive();
+      }
+      if (one.wrId(0) == request || !one.isSuccess(0)) {
+        return Optional.of(one.status(0));
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    opened.close();
+  }
+}
