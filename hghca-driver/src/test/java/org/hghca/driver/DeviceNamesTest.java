@@ -12,15 +12,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class DeviceNamesTest {
+  private static final String PROPERTY = "hghca.devices";
 
   @AfterEach
   void forget() {
-    System.clearProperty(DeviceNames.PROPERTY);
+    System.clearProperty(PROPERTY);
   }
 
   @Test
   void namesAreAssignedInTheOrderOfTheLocators() {
-    System.setProperty(DeviceNames.PROPERTY, "model:b, model:a?mac=02:00:00:00:00:0a");
+    System.setProperty(PROPERTY, "model:b, model:a?mac=02:00:00:00:00:0a");
     assertThat(RdmaDevices.list())
         .extracting(RdmaDevice::name, RdmaDevice::locator)
         .startsWith(tuple("hghca0", "model:a?mac=02:00:00:00:00:0a"), tuple("hghca1", "model:b"));
@@ -28,13 +29,13 @@ class DeviceNamesTest {
 
   @Test
   void nodeGuidIsMadeFromTheMac() {
-    System.setProperty(DeviceNames.PROPERTY, "model:a?mac=02:00:00:00:00:0a");
+    System.setProperty(PROPERTY, "model:a?mac=02:00:00:00:00:0a");
     assertThat(RdmaDevices.list().getFirst().nodeGuid()).isEqualTo(0x0000_00ff_fe00_000aL);
   }
 
   @Test
   void unknownNameIsRefusedWithTheKnownOnes() {
-    System.setProperty(DeviceNames.PROPERTY, "model:a");
+    System.setProperty(PROPERTY, "model:a");
     assertThatThrownBy(() -> RdmaDevices.open("hghca7"))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))

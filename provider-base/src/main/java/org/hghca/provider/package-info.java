@@ -9,6 +9,8 @@
  *   <li>Events: {@link org.hghca.provider.EventChannel} for completions, {@link
  *       org.hghca.provider.ResourceEvents} for asynchronous events, both {@link
  *       org.hghca.provider.EventFifo}s.
+ *   <li>The devices of a provider: {@link org.hghca.provider.OpenDevices} of a {@link
+ *       org.hghca.provider.DeviceKind}.
  *   <li>The device: {@link org.hghca.provider.Health}, {@link org.hghca.provider.DeviceThread},
  *       {@link org.hghca.provider.ContextCounters}, {@link org.hghca.provider.NumberAllocator}.
  *   <li>Memory: {@link org.hghca.provider.RegionMemory} of applications, {@link

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.provider;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,15 +11,20 @@ import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException;
 
 /**
- * The names of the devices: hghca0, hghca1 ... over the sorted locators of the system property
- * {@code hghca.devices} (separated by commas), then over those that the platform discovers.
+ * The names of the devices of a kind: its prefix with a number from 0, over the sorted locators of
+ * the system property {@code hghca.devices} (separated by commas), then over those that the
+ * platform discovers.
  */
 final class DeviceNames {
-  static final String PROPERTY = "hghca.devices";
+  private static final String PROPERTY = "hghca.devices";
 
-  private DeviceNames() {}
+  private final String prefix;
 
-  static List<RdmaDevice> list() {
+  DeviceNames(String prefix) {
+    this.prefix = prefix;
+  }
+
+  List<RdmaDevice> list() {
     List<Locator> locators = new ArrayList<>();
     Locator.list(System.getProperty(PROPERTY, "").strip()).stream()
         .map(Locator::parse)
@@ -34,7 +39,7 @@ final class DeviceNames {
     }
     List<RdmaDevice> devices = new ArrayList<>();
     for (Locator locator : locators) {
-      devices.add(device("hghca" + devices.size(), locator));
+      devices.add(device(prefix + devices.size(), locator));
     }
     return devices;
   }
@@ -43,7 +48,7 @@ final class DeviceNames {
    * The device with a name, or that a locator names; empty when it is neither a known name nor a
    * locator. A device without a name uses its locator as name.
    */
-  static Optional<RdmaDevice> find(String nameOrLocator) {
+  Optional<RdmaDevice> find(String nameOrLocator) {
     if (!nameOrLocator.contains(":")) {
       return list().stream().filter(device -> device.name().equals(nameOrLocator)).findFirst();
     }
