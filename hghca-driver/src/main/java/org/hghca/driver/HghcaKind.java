@@ -1,10 +1,12 @@
 package org.hghca.driver;
 
+import java.util.Optional;
 import org.hghca.driver.bringup.BringUp;
 import org.hghca.driver.object.HghcaDevice;
 import org.hghca.provider.DeviceKind;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciIds;
 
 /** JingZhao (HanGu) cards. */
 final class HghcaKind implements DeviceKind<HghcaDevice> {
@@ -12,6 +14,17 @@ final class HghcaKind implements DeviceKind<HghcaDevice> {
   @Override
   public String prefix() {
     return "hghca";
+  }
+
+  /** The ids of a card are its vendor's choice: it is recognized by its registers. */
+  @Override
+  public boolean claims(PciIds ids) {
+    return !ids.isVirtio();
+  }
+
+  @Override
+  public boolean names(Optional<PciIds> ids) {
+    return ids.map(this::claims).orElse(true);
   }
 
   @Override

@@ -1,8 +1,10 @@
 package org.hghca.provider;
 
+import java.util.Optional;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciIds;
 
 /**
  * What a provider does with devices of its kind.
@@ -15,9 +17,23 @@ public interface DeviceKind<D> {
   String prefix();
 
   /**
+   * Whether a function is of this kind. No function is of two.
+   *
+   * @param ids read from its configuration space, the only access before this
+   */
+  boolean claims(PciIds ids);
+
+  /**
+   * Whether a function has a name of this kind.
+   *
+   * @param ids empty when they are not known before it is opened
+   */
+  boolean names(Optional<PciIds> ids);
+
+  /**
    * Brings a device up.
    *
-   * @param function belongs to the device from here on, also when this fails
+   * @param function one that it claims; it belongs to the device from here on, also when this fails
    * @throws org.hghca.verbs.VerbsException naming the step that failed
    */
   D bringUp(PciFunction function);

@@ -8,20 +8,21 @@ import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.PciIds;
 import org.hghca.vfio.VfioException;
 
 /**
  * The names of the devices of a kind: its prefix with a number from 0, over the sorted locators of
  * the system property {@code hghca.devices} (separated by commas), then over those that the
- * platform discovers.
+ * platform discovers. Functions of other kinds do not count.
  */
 final class DeviceNames {
   private static final String PROPERTY = "hghca.devices";
 
-  private final String prefix;
+  private final DeviceKind<?> kind;
 
-  DeviceNames(String prefix) {
-    this.prefix = prefix;
+  DeviceNames(DeviceKind<?> kind) {
+    this.kind = kind;
   }
 
   List<RdmaDevice> list() {
@@ -39,20 +40,25 @@ final class DeviceNames {
     }
     List<RdmaDevice> devices = new ArrayList<>();
     for (Locator locator : locators) {
-      devices.add(device(prefix + devices.size(), locator));
+      if (kind.names(idsIfKnown(locator))) {
+        devices.add(device(kind.prefix() + devices.size(), locator));
+      }
     }
     return devices;
   }
 
   /**
-   * The device with a name, or that a locator names; empty when it is neither a known name nor a
-   * locator. A device without a name uses its locator as name.
+   * The device with a name, or that a locator names; empty when it is neither a known name nor the
+   * locator of a device that may be of this kind. A device without a name uses its locator as name.
    */
   Optional<RdmaDevice> find(String nameOrLocator) {
     if (!nameOrLocator.contains(":")) {
       return list().stream().filter(device -> device.name().equals(nameOrLocator)).findFirst();
     }
     Locator locator = PciFunctions.resolve(Locator.parse(nameOrLocator));
+    if (!idsIfKnown(locator).map(kind::claims).orElse(true)) {
+      return Optional.empty();
+    }
     return Optional.of(
         list().stream()
             .filter(device -> device.locator().equals(locator.toString()))
@@ -66,6 +72,14 @@ final class DeviceNames {
       return PciFunctions.resolve(locator);
     } catch (VfioException e) {
       return locator;
+    }
+  }
+
+  private static Optional<PciIds> idsIfKnown(Locator locator) {
+    try {
+      return PciFunctions.ids(locator);
+    } catch (VfioException e) {
+      return Optional.empty(); // opening it reports the error
     }
   }
 

@@ -34,6 +34,14 @@ public interface PciFunctionProvider {
   }
 
   /**
+   * What the function of a canonical locator is, if it is known without opening it. It need not be
+   * there.
+   */
+  default Optional<PciIds> ids(Locator locator) {
+    return Optional.empty();
+  }
+
+  /**
    * Takes ownership of a function.
    *
    * @throws VfioException naming the missing part and the fix

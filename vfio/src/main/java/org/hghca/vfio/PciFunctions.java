@@ -36,6 +36,11 @@ public final class PciFunctions {
     return provider(locator).flatMap(provider -> provider.address(locator));
   }
 
+  /** What the function of a canonical locator is, if it is known without opening it. */
+  public static Optional<PciIds> ids(Locator locator) {
+    return provider(locator).flatMap(provider -> provider.ids(locator));
+  }
+
   /**
    * Takes ownership of a function.
    *

@@ -1,9 +1,11 @@
 package org.hghca.vfio.kernel;
 
 import java.util.List;
+import java.util.Optional;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
+import org.hghca.vfio.PciIds;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.slf4j.Logger;
@@ -83,6 +85,14 @@ public final class KernelProvider implements PciFunctionProvider {
             ? at.address()
             : selected(locator).address();
     return new Locator(locator.scheme(), address, locator.parameters());
+  }
+
+  /** By address, as sysfs shows them, which a process with a passed descriptor may not see. */
+  @Override
+  public Optional<PciIds> ids(Locator locator) {
+    return FunctionSelector.parse(locator.name()) instanceof FunctionSelector.At at
+        ? bus.find(at.address()).map(PciDevice::ids)
+        : Optional.empty();
   }
 
   @Override

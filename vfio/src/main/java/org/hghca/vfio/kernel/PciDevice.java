@@ -3,6 +3,7 @@ package org.hghca.vfio.kernel;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.hghca.vfio.PciIds;
 
 /**
  * A PCI function as sysfs shows it.
@@ -37,9 +38,14 @@ public record PciDevice(
     barSizes = List.copyOf(barSizes);
   }
 
+  /** Vendor and device. */
+  public PciIds ids() {
+    return new PciIds(vendorId, deviceId);
+  }
+
   /** Vendor and device, such as {@code 10ee:9038}. */
   public String id() {
-    return "%04x:%04x".formatted(vendorId, deviceId);
+    return ids().toString();
   }
 
   /** Whether it carries the traffic of other functions. */
