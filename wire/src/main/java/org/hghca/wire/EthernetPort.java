@@ -10,7 +10,6 @@ import java.util.function.LongPredicate;
  */
 public final class EthernetPort {
   private static final long[] NO_GROUPS = {};
-  private static final LongPredicate NOTHING = any -> false;
 
   private final long mac;
   private final PacketPool pool;
@@ -25,7 +24,7 @@ public final class EthernetPort {
   private long[] groupMacs = NO_GROUPS;
 
   /** Of which destinations a NIC takes everything. */
-  private LongPredicate everything = NOTHING;
+  private LongPredicate everything = EthernetPort::isNothing;
 
   private long bytesSent;
   private long damaged;
@@ -37,6 +36,10 @@ public final class EthernetPort {
   public EthernetPort(long mac, PacketPool pool) {
     this.mac = mac;
     this.pool = pool;
+  }
+
+  private static boolean isNothing(long destination) {
+    return false;
   }
 
   public long mac() {
