@@ -19,7 +19,6 @@ final class PerfAmountOptions {
   private static final int ITERATIONS = 1000;
   private static final int WRITE_ITERATIONS = 5000;
   private static final int SECONDS = 5;
-  private static final int MARGIN = 2;
   private static final int MOST_SECONDS = 1_000_000;
   private static final double MEBIBYTE = 1 << 20;
   private static final double GIGABIT_BYTES = 125_000_000;
@@ -55,7 +54,7 @@ final class PerfAmountOptions {
       names = {"-f", "--margin"},
       paramLabel = "<seconds>",
       converter = CNumber.class,
-      description = "What does not count at either end of -D (default: 2).")
+      description = "What does not count at either end of -D (default: a quarter of it).")
   private Integer margin;
 
   @Option(
@@ -156,7 +155,7 @@ final class PerfAmountOptions {
           "run_infinitely mode is not supported in SEND Bidirectional BW test");
       return Optional.of(new Parameters.Span(Duration.ofSeconds(whole), Duration.ZERO, true));
     }
-    long edge = margin == null ? MARGIN : margin;
+    long edge = margin == null ? whole / 4 : margin;
     check.range("-f", edge, 0, MOST_SECONDS);
     check.that(
         whole > 2 * edge,

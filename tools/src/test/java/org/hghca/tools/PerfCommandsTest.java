@@ -160,9 +160,7 @@ class PerfCommandsTest {
   @Test
   void byTime() throws Exception {
     for (String command :
-        new String[] {
-          "ib_write_bw -D 1 -f 0", "ib_send_bw -D 1 -f 0 -s 64", "ib_send_lat -D 1 -f 0"
-        }) {
+        new String[] {"ib_write_bw -D 1", "ib_send_bw -D 1 -f 0 -s 64", "ib_send_lat -D 1 -f 0"}) {
       for (CommandLineRun run : both(command)) {
         assertThat(run.err()).isEmpty();
         assertThat(run.exitCode()).as(run.out()).isZero();
@@ -340,7 +338,7 @@ class PerfCommandsTest {
         "ib_write_lat -l 2 | Post list is supported in BW tests only",
         "ib_atomic_bw -s 16 | Message size cannot be changed for Atomic tests",
         "ib_write_bw -n 4 | -n must be from 5 to 100000000, not 4",
-        "ib_write_bw -D 4 | please check that DURATION > 2*MARGIN: -D 4 -f 2",
+        "ib_write_bw -D 4 -f 2 | please check that DURATION > 2*MARGIN: -D 4 -f 2",
         "ib_write_bw -n 10 -l 3 | Number of iterations must be a multiple of post list size",
         "ib_write_bw -l 4 -Q 3 -n 8 | Post list size must be a multiple of CQ moderation",
         "ib_write_lat -e | -e is not supported: ib_write_lat waits for memory, not for completions",
