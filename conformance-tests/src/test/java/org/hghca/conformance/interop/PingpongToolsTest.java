@@ -126,48 +126,14 @@ class PingpongToolsTest {
   }
 
   @ParameterizedTest(name = "ibv_{0}_pingpong as client, {1} bytes{2}", quoteTextArguments = false)
-  @CsvSource({
-    "rc, 1, ' -m 1024'",
-    "rc, 4096, ' -m 1024'",
-    "rc, 4096, ' -m 1024 -e'",
-    "rc, 4097, ' -m 256 -c'",
-    "rc, 32768, ' -m 512'",
-    "rc, 65536, ' -m 2048'",
-    "rc, 65536, ' -m 4096 -e -c'",
-    "uc, 1, ' -m 256'",
-    "uc, 4096, ' -m 1024 -e'",
-    "uc, 65536, ' -m 4096 -c'",
-    "ud, 1, ''",
-    "ud, 1024, ' -e'",
-    "ud, 4096, ' -c'",
-    "srq, 1, ' -m 1024'",
-    "srq, 4096, ' -m 1024 -e'",
-    "srq, 4096, ' -m 4096 -c'",
-  })
+  @PingpongOptions
   void guestIsClient(String kind, int size, String more) throws IOException {
     String options = " -n 100 -s " + size + more;
     assertPlayed(weServe(kind, options, options), kind, size, 100);
   }
 
   @ParameterizedTest(name = "ibv_{0}_pingpong as server, {1} bytes{2}", quoteTextArguments = false)
-  @CsvSource({
-    "rc, 1, ' -m 1024'",
-    "rc, 4096, ' -m 1024'",
-    "rc, 4096, ' -m 1024 -e'",
-    "rc, 4097, ' -m 256 -c'",
-    "rc, 32768, ' -m 512'",
-    "rc, 65536, ' -m 2048'",
-    "rc, 65536, ' -m 4096 -e -c'",
-    "uc, 1, ' -m 256'",
-    "uc, 4096, ' -m 1024 -e'",
-    "uc, 65536, ' -m 4096 -c'",
-    "ud, 1, ''",
-    "ud, 1024, ' -e'",
-    "ud, 4096, ' -c'",
-    "srq, 1, ' -m 1024'",
-    "srq, 4096, ' -m 1024 -e'",
-    "srq, 4096, ' -m 4096 -c'",
-  })
+  @PingpongOptions
   void guestServes(String kind, int size, String more) {
     String options = " -n 100 -s " + size + more;
     assertPlayed(guestServes(kind, options, options), kind, size, 100);
