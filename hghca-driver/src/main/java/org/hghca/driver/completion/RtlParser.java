@@ -56,7 +56,7 @@ public final class RtlParser extends CompletionParser {
   @Override
   int completeSend(SendRing ring, int wqe, int bytes, Completions out, int count) {
     BudgetedSendRing sends = (BudgetedSendRing) ring;
-    int filled = sends.completePiece(wqe) ? 0 : sends.complete(out, count, 0, 0, bytes);
+    int filled = sends.succeed(out, count, bytes);
     pendingDoorbells.add(sends);
     return filled;
   }

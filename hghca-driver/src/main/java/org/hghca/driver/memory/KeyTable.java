@@ -13,15 +13,16 @@ public final class KeyTable {
 
   private static final VarHandle ENTRIES = MethodHandles.arrayElementVarHandle(Entry[].class);
 
+  /** By the low bits of a key, of which a power of two needs no bounds check. */
   private final Entry[] entries;
 
   /**
    * An empty table.
    *
-   * @param capacity a key's low 24 bits are below it
+   * @param capacity 1 or more; a key's low 24 bits are below it
    */
   public KeyTable(int capacity) {
-    entries = new Entry[capacity];
+    entries = new Entry[Integer.highestOneBit(2 * capacity - 1)];
   }
 
   /**
@@ -42,9 +43,8 @@ public final class KeyTable {
 
   /** The memory of a key; null if there is none. */
   public Entry find(int key) {
-    int index = key & INDEX;
     Entry[] entries = this.entries;
-    Entry entry = index < entries.length ? entries[index] : null;
+    Entry entry = entries[key & entries.length - 1];
     return entry != null && entry.key == key ? entry : null;
   }
 

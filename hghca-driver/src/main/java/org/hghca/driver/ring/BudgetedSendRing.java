@@ -77,7 +77,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
   public boolean post(SendRequest request) {
     lock();
     try {
-      boolean posted = hold(request, 0);
+      boolean posted = post(request, 0);
       scheduler.ring();
       return posted;
     } finally {
@@ -90,7 +90,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
     lock();
     int posted = 0;
     try {
-      while (posted < count && hold(requests[from + posted], posted)) {
+      while (posted < count && post(requests[from + posted], posted)) {
         posted++;
       }
       return posted;
@@ -108,7 +108,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
   public boolean enqueue(SendRequest request) {
     lock();
     try {
-      boolean taken = hold(request, 0);
+      boolean taken = hold(request, operation(request), 0);
       if (!taken) {
         scheduler.ring();
       }
@@ -128,9 +128,21 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
     }
   }
 
-  /** Checks and writes a request, and rings no doorbell; false when there is no room. */
-  private boolean hold(SendRequest request, int index) {
+  /** Checks and writes a request, and rings if nothing holds it back; false without room. */
+  private boolean post(SendRequest request, int index) {
     int operation = operation(request);
+    int at = head();
+    if (isFull() || !scheduler.mayRingAtOnce(at, operation)) {
+      return hold(request, operation, index);
+    }
+    long bytes = checks.check(request, operation, index);
+    int size = write(request, operation, index);
+    scheduler.ringAtOnce(at, size, operation, bytes);
+    return true;
+  }
+
+  /** Checks and writes a request, and rings no doorbell; false when there is no room. */
+  private boolean hold(SendRequest request, int operation, int index) {
     if (isFull()) {
       checkOpen();
       return !isOpen() && postInError(request, operation, index);
@@ -138,8 +150,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
     int at = head();
     long bytes = checks.check(request, operation, index);
     int size = write(request, operation, index);
-    scheduler.add(
-        at, size, SendOpcodeTable.opcode(operation), bytes, SendOpcodeTable.isFenced(operation));
+    scheduler.add(at, size, operation, bytes);
     return true;
   }
 
@@ -305,6 +316,19 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
   }
 
   // ---- completions, under the completion queue's lock
+
+  /**
+   * The oldest outstanding request is complete, or a piece of it, and has succeeded.
+   *
+   * @return 1 when a completion was filled, else 0
+   */
+  public int succeed(Completions out, int index, int bytes) {
+    int at = ownTail();
+    if (scheduler.completeUnmarked(at)) {
+      return super.complete(out, index, 0, 0, bytes);
+    }
+    return completePiece((int) offset(at)) ? 0 : complete(out, index, 0, 0, bytes);
+  }
 
   @Override
   public int complete(Completions out, int index, int status, int vendorError, int bytes) {

@@ -27,6 +27,8 @@ final class DoorbellScheduler {
   private static final int FENCED = 16;
   private static final int LONG = 32;
 
+  private static final int TICK_SHIFT = 32;
+
   /**
    * Below any number of requests in flight, which is below 0 once the driver completes unrung ones.
    */
@@ -59,17 +61,16 @@ final class DoorbellScheduler {
   private final int strideLog;
 
   /**
-   * Per slot: flags, and the payment. 0 of a request that waits for nothing but a doorbell of the
-   * share, and returns nothing. Written before the doorbell, and not again before the slot is free.
+   * Per slot, below {@link #TICK_SHIFT}: flags, and the payment. 0 of a request that waits for
+   * nothing but a doorbell of the share, and returns nothing. Above: the time of its doorbell.
+   * Written before the doorbell, and not again before the slot is free.
    */
-  private final byte[] marks;
+  private final long[] marks;
 
-  /** Per slot: bytes of the message, unsigned, and the time of its doorbell. */
+  /** Per slot of a request with a mark, or held back: bytes of the message, unsigned. */
   private final int[] bytes;
 
-  private final int[] ticks;
-
-  /** Per slot: its doorbell, so that ringing reads no element. */
+  /** Per slot of a request held back: its doorbell, so that ringing reads no element. */
   private final long[] doorbells;
 
   /** The ring's own share of doorbells. */
@@ -130,9 +131,8 @@ final class DoorbellScheduler {
     this.uar = uar;
     this.qpn = shape.qpn();
     this.strideLog = shape.strideLog();
-    this.marks = new byte[shape.slots()];
+    this.marks = new long[shape.slots()];
     this.bytes = new int[shape.slots()];
-    this.ticks = new int[shape.slots()];
     this.doorbells = new long[shape.slots()];
     this.longRead = new LongRead(ring, 1 << strideLog, inFlight.mostOfRead());
   }
@@ -156,36 +156,48 @@ final class DoorbellScheduler {
 
   // ---- posting
 
+  /** Whether the request at a position, which is to be written next, need not be held back. */
+  boolean mayRingAtOnce(int at, int operation) {
+    return from == at && SendOpcodeTable.isOneWay(operation) && underWay() < unasked;
+  }
+
+  /**
+   * Rings for the last written request, for which {@link #mayRingAtOnce} is true.
+   *
+   * @param size in units
+   */
+  void ringAtOnce(int at, int size, int operation, long length) {
+    int slot = slot(at);
+    from = at + 1;
+    end = at + 1;
+    ring(slot, 0, length, doorbell(slot << strideLog, size, SendOpcodeTable.opcode(operation)));
+  }
+
   /**
    * Holds back the last written request, until {@link #ring}.
    *
    * @param size in units
    */
-  void add(int at, int size, int opcode, long length, boolean fenced) {
+  void add(int at, int size, int operation, long length) {
     int slot = slot(at);
-    doorbells[slot] = doorbell(slot << strideLog, size, opcode);
-    int mark = waitsForAnswer(opcode) ? WAITS_FOR_ANSWER : 0;
+    int opcode = SendOpcodeTable.opcode(operation);
+    int mark = SendOpcodeTable.isAnswered(operation) ? WAITS_FOR_ANSWER : 0;
     if (opcode == WqeOpcode.RDMA_READ) {
       mark |= longRead.isToo(length) ? READ | LONG : READ;
     }
+    marks[slot] = mark | (SendOpcodeTable.isFenced(operation) ? FENCED : 0);
     bytes[slot] = (int) length;
-    marks[slot] = (byte) (mark | (fenced ? FENCED : 0));
+    doorbells[slot] = doorbell(slot << strideLog, size, opcode);
     end = at + 1;
-  }
-
-  private static boolean waitsForAnswer(int opcode) {
-    return opcode == WqeOpcode.RDMA_READ
-        || opcode == WqeOpcode.ATOMIC_CS
-        || opcode == WqeOpcode.ATOMIC_FA;
   }
 
   /** Rings for held-back requests, as far as the limits allow. */
   void ring() {
     if (from != end && underWay() < unasked) { // the usual case at once
       int slot = slot(from);
-      if (marks[slot] == 0) {
+      if (mark(slot) == 0) {
         from++;
-        ring(slot, length(slot), doorbells[slot]);
+        ring(slot, 0, length(slot), doorbells[slot]);
       }
     }
     if (from != end || holds) {
@@ -253,7 +265,7 @@ final class DoorbellScheduler {
   /** Whether the next request does not wait for others of its ring. */
   private boolean mayBeNext(int slot) {
     int underWay = underWay();
-    int mark = marks[slot];
+    int mark = mark(slot);
     return underWay < inFlight.window()
         && ((mark & LONG) == 0 || underWay == 0)
         && ((mark & FENCED) == 0 || !waitsForAnswer());
@@ -261,7 +273,7 @@ final class DoorbellScheduler {
 
   private boolean waitsForAnswer() {
     for (int at = seen(); at - from < 0; at++) {
-      if ((marks[slot(at)] & WAITS_FOR_ANSWER) != 0) {
+      if ((mark(slot(at)) & WAITS_FOR_ANSWER) != 0) {
         return true;
       }
     }
@@ -270,7 +282,7 @@ final class DoorbellScheduler {
 
   private boolean ringNext(boolean turn) {
     int slot = slot(from);
-    boolean isLong = (marks[slot] & LONG) != 0;
+    boolean isLong = (mark(slot) & LONG) != 0;
     int read = isLong ? inFlight.mostOfRead() : isRead(slot) ? bytes[slot] : 0;
     if (!pay(slot, read, underWay(), turn)) {
       return false;
@@ -279,7 +291,8 @@ final class DoorbellScheduler {
       longRead.begin(from, (long) slot << strideLog, length(slot));
     }
     from++;
-    ring(slot, isLong ? read : length(slot), isLong ? pieceDoorbell(slot) : doorbells[slot]);
+    long length = isLong ? read : length(slot);
+    ring(slot, mark(slot), length, isLong ? pieceDoorbell(slot) : doorbells[slot]);
     return true;
   }
 
@@ -290,7 +303,7 @@ final class DoorbellScheduler {
       return false;
     }
     longRead.writeNext();
-    ring(slot, piece, pieceDoorbell(slot));
+    ring(slot, mark(slot), piece, pieceDoorbell(slot));
     return true;
   }
 
@@ -306,7 +319,7 @@ final class DoorbellScheduler {
     if (payment == InFlightLimits.REFUSED) {
       return false;
     }
-    marks[slot] |= (byte) payment;
+    marks[slot] |= payment;
     reserveRung += InFlightLimits.isOfReserve(payment) ? 1 : 0;
     return true;
   }
@@ -315,18 +328,18 @@ final class DoorbellScheduler {
    * Returns the payment for the outstanding request of a slot. Under the completion queue's lock.
    */
   private void giveBack(int slot) {
-    int mark = marks[slot];
+    int mark = mark(slot);
     boolean isLong = (mark & LONG) != 0;
     inFlight.giveBack(mark, isLong ? longRead.underWay() : isRead(slot) ? bytes[slot] : 0);
     reserveSeen += InFlightLimits.isOfReserve(mark) ? 1 : 0;
   }
 
   private boolean isRead(int slot) {
-    return (marks[slot] & READ) != 0;
+    return (mark(slot) & READ) != 0;
   }
 
-  private void ring(int slot, long length, long doorbell) {
-    ticks[slot] = inFlight.tick();
+  private void ring(int slot, int mark, long length, long doorbell) {
+    marks[slot] = (long) inFlight.tick() << TICK_SHIFT | mark;
     packets += (length - 1 >>> packetLog) + 1; // no message is empty
     rung++;
     uar.ringSendQueue(doorbell);
@@ -405,7 +418,7 @@ final class DoorbellScheduler {
 
   /** The time when the request at a position was rung. */
   int tick(int at) {
-    return ticks[slot(at)];
+    return (int) (marks[slot(at)] >> TICK_SHIFT);
   }
 
   private int seen() {
@@ -431,6 +444,19 @@ final class DoorbellScheduler {
   // ---- completions, under the completion queue's lock
 
   /**
+   * Completes the request at a position, the oldest, if it has no mark.
+   *
+   * @return whether it has none
+   */
+  boolean completeUnmarked(int at) {
+    if (at != seen || mark(slot(at)) != 0) {
+      return false;
+    }
+    SEEN.setRelease(this, at + 1);
+    return true;
+  }
+
+  /**
    * The request at a position, the oldest, is complete.
    *
    * @param said number of bytes in its completion
@@ -438,14 +464,10 @@ final class DoorbellScheduler {
    */
   int complete(int at, int said) {
     int slot = slot(at);
-    if (at == seen && marks[slot] == 0) { // the usual case at once
-      SEEN.setRelease(this, at + 1);
-      return said;
-    }
     if (at - seen >= 0) {
       seeUpTo(at + 1);
     }
-    return (marks[slot] & LONG) != 0 ? bytes[slot] : said;
+    return (mark(slot) & LONG) != 0 ? bytes[slot] : said;
   }
 
   /**
@@ -463,14 +485,14 @@ final class DoorbellScheduler {
 
   /** Whether the completion at a position belongs to a piece of an unfinished READ. */
   boolean isPiece(int at) {
-    return (marks[slot(at)] & LONG) != 0 && longRead.hasMore(at);
+    return (mark(slot(at)) & LONG) != 0 && longRead.hasMore(at);
   }
 
   /** Continues a READ whose piece is complete. Under both locks. */
   void completePiece(int at) {
     int slot = slot(at);
     giveBack(slot);
-    marks[slot] = (byte) InFlightLimits.withoutPayment(marks[slot]);
+    marks[slot] = InFlightLimits.withoutPayment(mark(slot));
     pieces++;
     longRead.goOn();
   }
@@ -501,6 +523,10 @@ final class DoorbellScheduler {
 
   private int slot(int at) {
     return at & marks.length - 1;
+  }
+
+  private int mark(int slot) {
+    return (int) marks[slot];
   }
 
   private long length(int slot) {

@@ -1,5 +1,6 @@
 package org.hghca.driver.ring;
 
+import static org.hghca.driver.ring.SendOpcodeTable.ANSWERED;
 import static org.hghca.driver.ring.SendOpcodeTable.ATOMIC;
 import static org.hghca.driver.ring.SendOpcodeTable.DATAGRAM;
 import static org.hghca.driver.ring.SendOpcodeTable.HAS_REMOTE_ADDRESS;
@@ -72,18 +73,8 @@ public final class SendChecks {
    * @throws BadRequestException EINVAL, or EOPNOTSUPP for an unsupported request
    */
   long check(SendRequest request, int operation, int index) {
-    if ((operation & (SPECIAL | ATOMIC | DATAGRAM)) == SPECIAL) {
-      throw unsupported(request, index);
-    }
-    boolean read = SendOpcodeTable.opcode(operation) == WqeOpcode.RDMA_READ;
-    long bytes;
-    if ((operation & INLINE) != 0) {
-      bytes = inlineBytes(request);
-    } else if (read) {
-      bytes = readBytes(request, index);
-    } else {
-      bytes = bytes(request, index);
-    }
+    boolean plain = (operation & (SPECIAL | INLINE | ANSWERED)) == 0;
+    long bytes = plain ? bytes(request, index) : unusualBytes(request, operation, index);
     if (bytes == 0) {
       throw new BadRequestException(
           Errno.EOPNOTSUPP,
@@ -91,7 +82,7 @@ public final class SendChecks {
           "a message of zero length stops this card: send at least one byte");
     }
     if ((operation & HAS_REMOTE_ADDRESS) != 0) {
-      if (!read) {
+      if ((operation & ANSWERED) == 0) {
         checkTarget(request.remoteAddress(), bytes, index);
       } else if (peer != NO_PEER) {
         checkSource(request, bytes, index);
@@ -103,6 +94,19 @@ public final class SendChecks {
           "a datagram of %d bytes: the port takes %d".formatted(bytes, 1 << mtuLog));
     }
     return bytes;
+  }
+
+  /** As {@link #bytes}, for requests that are not a SEND or a WRITE from memory. */
+  private long unusualBytes(SendRequest request, int operation, int index) {
+    if ((operation & (SPECIAL | ATOMIC | DATAGRAM)) == SPECIAL) {
+      throw unsupported(request, index);
+    }
+    if ((operation & INLINE) != 0) {
+      return inlineBytes(request);
+    }
+    return SendOpcodeTable.opcode(operation) == WqeOpcode.RDMA_READ
+        ? readBytes(request, index)
+        : bytes(request, index);
   }
 
   private static BadRequestException unsupported(SendRequest request, int index) {

@@ -45,6 +45,9 @@ final class SendOpcodeTable {
       NextUnit.control(
           NextUnit.OPCODE_MASK, 0, NextUnit.MARKER | NextUnit.SOLICITED | NextUnit.COMPLETION);
 
+  /** Whether the answer has data: the bit that the opcodes of READs and atomics have in common. */
+  static final int ANSWERED = WqeOpcode.RDMA_READ << NextUnit.OPCODE_SHIFT;
+
   private static final int VERBS = 8;
 
   /** A power of two that holds all types. */
@@ -90,6 +93,16 @@ final class SendOpcodeTable {
   /** Whether it starts only after earlier READs and atomics have completed. */
   static boolean isFenced(int operation) {
     return fence(operation) != 0;
+  }
+
+  /** Whether its answer has data: a READ or an atomic. */
+  static boolean isAnswered(int operation) {
+    return (operation & ANSWERED) != 0;
+  }
+
+  /** Whether it has no answer with data, and waits for none. */
+  static boolean isOneWay(int operation) {
+    return (operation & (ANSWERED | 1 << FENCE_SHIFT)) == 0;
   }
 
   /** 1 when it is fenced, else 0. */

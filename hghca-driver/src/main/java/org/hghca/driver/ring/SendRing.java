@@ -324,7 +324,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   }
 
   final boolean isFull() {
-    return limit - outstanding() <= 0;
+    return room((int) head, 1) <= 0;
   }
 
   /**
