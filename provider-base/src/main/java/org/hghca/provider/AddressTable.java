@@ -1,12 +1,15 @@
 package org.hghca.provider;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.GidType;
+import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.LinkAddress;
 
@@ -239,6 +242,29 @@ public class AddressTable {
     return differs != 0
         ? Long.numberOfLeadingZeros(differs)
         : Long.SIZE + Long.numberOfLeadingZeros(one.interfaceId() ^ other.interfaceId());
+  }
+
+  /**
+   * The way back to the sender of a datagram.
+   *
+   * @param grh the header that came with it
+   * @throws VerbsException EINVAL when the completion has no header, or the datagram was not for us
+   */
+  public final AddressVector wayBack(
+      Completions completions, int index, MemorySegment grh, int portNumber) {
+    check(portNumber);
+    if ((completions.flags(index) & Completions.GRH) == 0) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "the completion of wr_id %d brings no global route header: only receives of UD queue"
+                  .formatted(completions.wrId(index))
+              + " pairs do");
+    }
+    GlobalRouteHeader header = GlobalRouteHeader.of(grh);
+    Gid peer = header.sourceGid();
+    Gid received = header.destinationGid();
+    int own = received.isMulticast() ? indexToward(peer) : gidIndex(received);
+    return AddressVector.to(peer, own, portNumber);
   }
 
   public final int pkey(int number, int index) {

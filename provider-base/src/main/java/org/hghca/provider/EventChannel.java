@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -54,6 +55,27 @@ public final class EventChannel extends Resource
     this.onClose = onClose;
     counters.add(this);
     publish();
+  }
+
+  /**
+   * The channel of a new completion queue of a context, if it has one.
+   *
+   * @throws VerbsException EINVAL when it is of another context
+   */
+  public static <C extends Resource & Context> Optional<EventChannel> of(
+      CompletionQueueConfig config, C context) {
+    return config
+        .channel()
+        .map(
+            channel -> {
+              if (channel instanceof EventChannel ours && ours.context().equals(context)) {
+                return ours;
+              }
+              throw new VerbsException(
+                  Errno.EINVAL,
+                  "the completion channel belongs to another context than %s"
+                      .formatted(context.describe()));
+            });
   }
 
   @Override

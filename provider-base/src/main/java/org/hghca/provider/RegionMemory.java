@@ -1,6 +1,8 @@
 package org.hghca.provider;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.DmaAccess;
@@ -30,6 +32,46 @@ public final class RegionMemory {
   /** A buffer of the driver, which this object owns from now on. */
   public static RegionMemory of(PciFunction function, BufferPool.Buffer buffer) {
     return new RegionMemory(function, buffer);
+  }
+
+  /**
+   * Checks that a region may have some rights.
+   *
+   * @param unsupported what the device lacks
+   * @throws VerbsException EOPNOTSUPP for one that is not supported, EINVAL for remote writes
+   *     without local ones
+   */
+  public static void check(Set<AccessFlag> access, Set<AccessFlag> unsupported) {
+    for (AccessFlag flag : access) {
+      if (unsupported.contains(flag)) {
+        throw new VerbsException(
+            Errno.EOPNOTSUPP, "memory regions with %s are not supported".formatted(flag));
+      }
+      boolean writes = flag == AccessFlag.REMOTE_WRITE || flag == AccessFlag.REMOTE_ATOMIC;
+      if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
+        throw new VerbsException(Errno.EINVAL, "%s needs LOCAL_WRITE too".formatted(flag));
+      }
+    }
+  }
+
+  /**
+   * Checks memory, as far as its mapping does not.
+   *
+   * @throws VerbsException EINVAL for memory of a closed arena, or ZERO_BASED memory that does not
+   *     start at a page
+   */
+  public static void check(MemorySegment memory, Set<AccessFlag> access) {
+    if (!memory.scope().isAlive()) {
+      throw new VerbsException(Errno.EINVAL, "memory of a closed arena cannot be registered");
+    }
+    if (access.contains(AccessFlag.ZERO_BASED)
+        && (memory.address() & DmaMapping.PAGE_SIZE - 1) != 0) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          ("memory of a ZERO_BASED region must start at a page of %d bytes, 0x%x does not:"
+                  + " allocate it with that alignment, or from the protection domain")
+              .formatted(DmaMapping.PAGE_SIZE, memory.address()));
+    }
   }
 
   /** Maps memory for the device: the application's, or a part of the buffer. */

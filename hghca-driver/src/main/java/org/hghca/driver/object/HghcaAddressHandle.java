@@ -1,15 +1,12 @@
 package org.hghca.driver.object;
 
-import java.lang.foreign.MemorySegment;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.UdUnit;
 import org.hghca.driver.ring.Destination;
 import org.hghca.driver.state.Port;
 import org.hghca.verbs.AddressVector;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
-import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RoceEntropy;
 import org.hghca.verbs.VerbsException;
@@ -80,11 +77,8 @@ final class HghcaAddressHandle extends Destination {
   }
 
   private static AddressVector way(AddressVector vector) {
-    return way(vector.destination(), vector.sourceGidIndex(), vector.port());
-  }
-
-  private static AddressVector way(Gid destination, int sourceGidIndex, int port) {
-    return new AddressVector(destination, sourceGidIndex, 0, HOP_LIMIT, 0, 0, port);
+    return new AddressVector(
+        vector.destination(), vector.sourceGidIndex(), 0, HOP_LIMIT, 0, 0, vector.port());
   }
 
   private static void checkCarried(String what, int value) {
@@ -93,28 +87,6 @@ final class HghcaAddressHandle extends Destination {
           Errno.EOPNOTSUPP,
           "%s 0x%x: datagrams of this device carry none, leave it 0".formatted(what, value));
     }
-  }
-
-  /**
-   * The way back to the sender of a datagram.
-   *
-   * @throws VerbsException EINVAL when the completion has no header, or the datagram was not for us
-   */
-  static AddressVector wayBack(
-      Port port, Completions completions, int index, MemorySegment grh, int portNumber) {
-    port.check(portNumber);
-    if ((completions.flags(index) & Completions.GRH) == 0) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "the completion of wr_id %d brings no global route header: only receives of UD queue"
-                  .formatted(completions.wrId(index))
-              + " pairs do");
-    }
-    GlobalRouteHeader header = GlobalRouteHeader.of(grh);
-    Gid peer = header.sourceGid();
-    Gid received = header.destinationGid();
-    int own = received.isMulticast() ? port.indexToward(peer) : port.gidIndex(received);
-    return way(peer, own, portNumber);
   }
 
   @Override

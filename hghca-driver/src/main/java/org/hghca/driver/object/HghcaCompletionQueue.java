@@ -21,6 +21,7 @@ import org.hghca.driver.recovery.RecoveredCompletionQueue;
 import org.hghca.driver.ring.Due;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
+import org.hghca.provider.CompletionRoom;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.EventChannel;
 import org.hghca.provider.Failures;
@@ -70,7 +71,7 @@ final class HghcaCompletionQueue extends Resource
   private int end;
 
   private int entries;
-  private int reserved;
+  private final CompletionRoom room;
 
   /** Whether completions of closed queue pairs may still arrive. */
   private volatile boolean distrusted;
@@ -98,6 +99,7 @@ final class HghcaCompletionQueue extends Resource
       undo.add(memory::close);
       int first = device.cqNumbers().position(number).orElse(0);
       this.ring = new CompletionRing(memory.mapping().segment(), slots, first);
+      this.room = new CompletionRoom(slots);
       this.flushing = new FlushingQueuePairs(ring);
       this.parser = device.support().parser(describe(), ring);
       this.notifier =
@@ -120,16 +122,9 @@ final class HghcaCompletionQueue extends Resource
   }
 
   private static Resource[] used(DeviceContext context, CompletionQueueConfig config) {
-    if (config.channel().isEmpty()) {
-      return new Resource[] {context};
-    }
-    if (config.channel().get() instanceof EventChannel channel
-        && channel.context().equals(context)) {
-      return new Resource[] {context, channel};
-    }
-    throw new VerbsException(
-        Errno.EINVAL,
-        "the completion channel belongs to another context than %s".formatted(context.describe()));
+    return EventChannel.of(config, context)
+        .map(channel -> new Resource[] {context, channel})
+        .orElseGet(() -> new Resource[] {context});
   }
 
   private CompletionQueueContext cqc(int slots, int eqn) {
@@ -194,7 +189,7 @@ final class HghcaCompletionQueue extends Resource
   @Override
   protected String standing() {
     return "%d entries, ring of %d at %d, %d reserved"
-        .formatted(entries, ring.slots(), ring.index() & ring.slots() - 1, reserved);
+        .formatted(entries, ring.slots(), ring.index() & ring.slots() - 1, room.reserved());
   }
 
   @Override
@@ -208,19 +203,12 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /** Reserves room for all requests that a queue can have outstanding. */
-  synchronized void reserve(int requests) {
-    int left = ring.slots() - reserved;
-    if (requests > left) {
-      throw new VerbsException(
-          Errno.ENOMEM,
-          "%s has room for %d more outstanding requests, not %d: use another completion queue"
-              .formatted(describe(), left, requests));
-    }
-    reserved += requests;
+  void reserve(int requests) {
+    room.reserve(requests, this);
   }
 
-  synchronized void unreserve(int requests) {
-    reserved -= requests;
+  void unreserve(int requests) {
+    room.unreserve(requests);
   }
 
   // ---- polling

@@ -51,17 +51,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
     /** Checks that the lower layers do not perform. */
     void check() {
       pd.check(access);
-      if (!memory.scope().isAlive()) {
-        throw new VerbsException(Errno.EINVAL, "memory of a closed arena cannot be registered");
-      }
-      if (access.contains(AccessFlag.ZERO_BASED)
-          && (memory.address() & DmaMapping.PAGE_SIZE - 1) != 0) {
-        throw new VerbsException(
-            Errno.EINVAL,
-            ("memory of a ZERO_BASED region must start at a page of %d bytes, 0x%x does not:"
-                    + " allocate it with that alignment, or from the protection domain")
-                .formatted(DmaMapping.PAGE_SIZE, memory.address()));
-      }
+      RegionMemory.check(memory, access);
     }
   }
 

@@ -6,6 +6,7 @@ import java.util.Set;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.memory.DomainRings;
 import org.hghca.provider.Failures;
+import org.hghca.provider.RegionMemory;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
 import org.hghca.verbs.AccessFlag;
@@ -101,16 +102,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   void check(Set<AccessFlag> access) {
     checkOpen();
     device().card().health().check();
-    for (AccessFlag flag : access) {
-      if (UNSUPPORTED.contains(flag)) {
-        throw new VerbsException(
-            Errno.EOPNOTSUPP, "memory regions with %s are not supported".formatted(flag));
-      }
-      boolean writes = flag == AccessFlag.REMOTE_WRITE || flag == AccessFlag.REMOTE_ATOMIC;
-      if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
-        throw new VerbsException(Errno.EINVAL, "%s needs LOCAL_WRITE too".formatted(flag));
-      }
-    }
+    RegionMemory.check(access, UNSUPPORTED);
   }
 
   @Override
@@ -124,8 +116,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   public AddressHandle createAddressHandle(
       Completions completions, int index, MemorySegment grh, int port) {
     checkOpen();
-    return createAddressHandle(
-        HghcaAddressHandle.wayBack(context.port(), completions, index, grh, port));
+    return createAddressHandle(context.port().wayBack(completions, index, grh, port));
   }
 
   @Override
