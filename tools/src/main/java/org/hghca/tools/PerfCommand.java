@@ -26,6 +26,7 @@ final class PerfCommand implements Runnable {
     for (PerfTest test : PerfTest.values()) {
       command.addSubcommand(test.program(), PerfTestCommand.commandLine(test));
     }
+    command.addSubcommand(new PerfSuiteCommand());
     command.addSubcommand(new PerfCompareCommand());
     return command;
   }

@@ -42,7 +42,9 @@ final class PerfFacts {
                 parameters.type(),
                 parameters.queues().bidirectional() ? ", both directions" : "");
     return new PerfReport(
-        title, facts, List.of(new Measurement(title, parameters.report().gigabits(), figures)));
+        title,
+        facts,
+        List.of(new Measurement(title, parameters.report().gigabits(), figures, List.of())));
   }
 
   private static String amount(Parameters.Amount amount) {

@@ -85,20 +85,30 @@ final class PerfTestCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     UnsupportedOptions.refuse(spec);
+    Parameters parameters = parameters();
+    boolean canBeWritten = page.canBeWritten() && report.canBeWritten(spec.commandLine().getErr());
+    return canBeWritten ? run(parameters) : ExitCode.NO_OUTPUT.code();
+  }
+
+  /** What the options of a program ask for. */
+  static Parameters parameters(PerfTest test, String... options) {
+    PerfTestCommand command = new PerfTestCommand(test);
+    new CommandLine(command).parseArgs(options);
+    return command.parameters();
+  }
+
+  private Parameters parameters() {
     PerfCheck check = new PerfCheck(spec);
     check.range("-p", port, 1, LAST_PORT);
     QpType type = type();
     Parameters.Queues filled = queues.queues(check, test, type, amount);
-    Parameters parameters =
-        new Parameters(
-            test,
-            type,
-            amount.amount(check, test, type, filled),
-            filled,
-            route.route(check, type),
-            report.report(check, test, amount));
-    boolean canBeWritten = page.canBeWritten() && report.canBeWritten(spec.commandLine().getErr());
-    return canBeWritten ? run(parameters) : ExitCode.NO_OUTPUT.code();
+    return new Parameters(
+        test,
+        type,
+        amount.amount(check, test, type, filled),
+        filled,
+        route.route(check, type),
+        report.report(check, test, amount));
   }
 
   private QpType type() {

@@ -43,7 +43,8 @@ public final class ReadyDevice {
         : TimeScale.CARD;
   }
 
-  private static void awaitPort(Context context) {
+  /** Waits a little for the port of an opened device. */
+  public static void awaitPort(Context context) {
     Instant end = Instant.now().plus(PATIENCE);
     try {
       Duration left = PATIENCE;

@@ -4,25 +4,30 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 
 /** The columns and rows of results, as perftest prints them. */
-final class Columns {
+public final class Columns {
   /** The line between the blocks. */
-  static final String LINE = "-".repeat(87);
+  public static final String LINE = "-".repeat(87);
 
-  static final String LATENCY =
+  /** Above the rows of {@link LatencyResult}. */
+  public static final String LATENCY =
       " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]"
           + "    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] ";
-  static final String LATENCY_BY_TIME =
+
+  /** Above the rows of {@link DurationLatency}. */
+  public static final String LATENCY_BY_TIME =
       " #bytes        #iterations       t_avg[usec]    tps average";
 
   private Columns() {}
 
-  static String bandwidth(boolean gigabits) {
+  /** Above the rows of {@link BandwidthReport}. */
+  public static String bandwidth(boolean gigabits) {
     String unit = gigabits ? "Gb/sec" : "MiB/sec";
     return " #bytes     #iterations    BW peak[%s]    BW average[%s]   MsgRate[Mpps]"
         .formatted(unit, unit);
   }
 
-  static String row(BandwidthReport r, boolean gigabits) {
+  /** A row in its unit. */
+  public static String row(BandwidthReport r, boolean gigabits) {
     String format =
         r.digits(gigabits) > 2
             ? " %-7d    %d           %-7.6f            %-7.6f            %-7.6f"
@@ -30,7 +35,8 @@ final class Columns {
     return format.formatted(r.size(), r.iterations(), r.peak(), r.average(), r.messageRate());
   }
 
-  static String row(LatencyResult r) {
+  /** A row. */
+  public static String row(LatencyResult r) {
     return " %-7d %d          %-7.2f        %-7.2f      %-7.2f  \t       %-7.2f     \t%-7.2f\t\t%-7.2f \t\t%-7.2f"
         .formatted(
             r.size(),
@@ -50,7 +56,8 @@ final class Columns {
     return rounded.signum() == 0 ? "0" : rounded.stripTrailingZeros().toPlainString();
   }
 
-  static String row(DurationLatency r) {
+  /** A row. */
+  public static String row(DurationLatency r) {
     return " %-7d       %d            %-7.2f        %-7.2f"
         .formatted(r.size(), r.iterations(), r.average(), r.perSecond());
   }

@@ -20,7 +20,12 @@ public final class Device implements AutoCloseable {
   private final PortAttributes port;
   private final GidEntry gid;
 
-  private Device(Context context, Parameters.Route route) {
+  /**
+   * Of an opened device, which is closed with this object.
+   *
+   * @throws PerfException when its port is not active, or has no such GID
+   */
+  Device(Context context, Parameters.Route route) {
     this.context = context;
     this.route = route;
     port = port(context, route.port());
@@ -92,6 +97,11 @@ public final class Device implements AutoCloseable {
     return gid.gid();
   }
 
+  /** Tells another device of this process this one's Ethernet address, which may not resolve it. */
+  void tell(Device other) {
+    other.context.addNeighbor(gid(), port.mac());
+  }
+
   int gidIndex() {
     return gid.index();
   }
@@ -101,7 +111,7 @@ public final class Device implements AutoCloseable {
    *
    * @throws PerfException when the port has a smaller one
    */
-  Mtu mtu() {
+  public Mtu mtu() {
     Mtu mtu = route.mtu().orElse(port.activeMtu());
     if (mtu.bytes() > port.activeMtu().bytes()) {
       throw new PerfException(

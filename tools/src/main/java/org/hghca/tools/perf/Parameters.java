@@ -161,8 +161,13 @@ public record Parameters(
   }
 
   /** Bytes of the largest message. */
-  long largest() {
+  public long largest() {
     return amount.size;
+  }
+
+  /** What is measured, such as {@code RDMA_Write BW Test}. */
+  public String title() {
+    return Header.title(this);
   }
 
   /** Whether both sides send. */
@@ -195,7 +200,29 @@ public record Parameters(
           "Max message size in UD cannot be greater than MTU: -s %d, and the MTU is %d"
               .formatted(amount.size, mtu));
     }
-    Amount fitting = new Amount(mtu, true, amount.all, amount.iterations, amount.span, amount.rate);
-    return new Parameters(test, type, fitting, queues, route, report);
+    return with(new Amount(mtu, true, amount.all, amount.iterations, amount.span, amount.rate));
+  }
+
+  /** The same by time. */
+  public Parameters lasting(Span span) {
+    return with(
+        new Amount(
+            amount.size,
+            amount.adaptable,
+            amount.all,
+            amount.iterations,
+            Optional.of(span),
+            amount.rate));
+  }
+
+  /** The same with a number of messages. */
+  public Parameters of(long iterations) {
+    return with(
+        new Amount(
+            amount.size, amount.adaptable, amount.all, iterations, Optional.empty(), amount.rate));
+  }
+
+  private Parameters with(Amount other) {
+    return new Parameters(test, type, other, queues, route, report);
   }
 }

@@ -65,24 +65,16 @@ public final class PerfSession {
     }
     try (Medium medium = open(server, port)) {
       Conversation conversation = new Conversation(medium, server.isPresent());
-      PerfVersion peer = conversation.exchangeVersions();
-      if (peer.ours()) {
-        Agreement own = Agreement.of(asked);
-        own.check(conversation.exchange(own));
-      }
-      Conversation.Layout layout = conversation.exchangeLayouts();
-      Mtu mtu = conversation.exchangeMtus(device.mtu());
-      Parameters parameters = asked.within(mtu.bytes());
-      try (Resources resources = new Resources(parameters, device, mtu, layout)) {
+      try (Resources resources = agree(conversation)) {
         if (!asked.route().meeting().connects()) {
           resources.makePairs();
-          return measure(conversation, resources, mtu);
+          return measure(conversation, resources);
         }
         try (CmPairs pairs = CmPairs.of(resources, server, port)) {
           conversation.meetUnconnected();
           pairs.connect();
           conversation.meetUnconnected();
-          boolean whole = measure(conversation, resources, mtu);
+          boolean whole = measure(conversation, resources);
           if (whole) {
             pairs.disconnect();
           }
@@ -90,6 +82,31 @@ public final class PerfSession {
         }
       }
     }
+  }
+
+  /**
+   * The same with the other side in this process.
+   *
+   * @param client whether this side is the client
+   */
+  boolean run(Medium medium, boolean client) throws InterruptedException {
+    Conversation conversation = new Conversation(medium, client);
+    try (Resources resources = agree(conversation)) {
+      resources.makePairs();
+      return measure(conversation, resources);
+    }
+  }
+
+  /** What both sides have in common decides what this side needs. */
+  private Resources agree(Conversation conversation) throws InterruptedException {
+    PerfVersion peer = conversation.exchangeVersions();
+    if (peer.ours()) {
+      Agreement own = Agreement.of(asked);
+      own.check(conversation.exchange(own));
+    }
+    Conversation.Layout layout = conversation.exchangeLayouts();
+    Mtu mtu = conversation.exchangeMtus(device.mtu());
+    return new Resources(asked.within(mtu.bytes()), device, mtu, layout);
   }
 
   private Medium open(Optional<String> server, int port) throws InterruptedException {
@@ -105,8 +122,9 @@ public final class PerfSession {
   }
 
   /** From the header on, when the queue pairs are made. */
-  private boolean measure(Conversation conversation, Resources resources, Mtu mtu)
+  private boolean measure(Conversation conversation, Resources resources)
       throws InterruptedException {
+    Mtu mtu = resources.mtu();
     Parameters parameters = resources.parameters();
     boolean client = conversation.isClient();
     Header.of(parameters, resources, client, mtu).forEach(this::print);

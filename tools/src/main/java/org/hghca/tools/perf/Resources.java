@@ -211,6 +211,10 @@ final class Resources implements AutoCloseable {
     return parameters;
   }
 
+  Mtu mtu() {
+    return mtu;
+  }
+
   Device device() {
     return device;
   }

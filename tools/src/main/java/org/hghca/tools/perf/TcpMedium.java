@@ -2,6 +2,7 @@ package org.hghca.tools.perf;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import org.hghca.tools.peer.PeerException;
 import org.hghca.tools.peer.SideChannel;
 
@@ -34,6 +35,16 @@ final class TcpMedium implements Medium {
    */
   static TcpMedium accept(int port, Duration limit) throws InterruptedException {
     return new TcpMedium(SideChannel.accept(port, limit));
+  }
+
+  /**
+   * Two ends that are connected, in this process: the server's and the client's.
+   *
+   * @param limit longest wait for each message
+   */
+  static List<Medium> pair(Duration limit) throws InterruptedException {
+    List<SideChannel> ends = SideChannel.pair(limit);
+    return List.of(new TcpMedium(ends.getFirst()), new TcpMedium(ends.getLast()));
   }
 
   @Override

@@ -19,7 +19,7 @@ public enum Verb {
   }
 
   /** Whether the peer answers with data: its latency is that of the whole round trip. */
-  boolean isRequest() {
+  public boolean isRequest() {
     return this == READ || this == ATOMIC;
   }
 }

@@ -20,14 +20,20 @@ public final class PerfPage {
     page.element("style", style());
     page.close().open("body");
     page.element("h1", report.title());
+    if (report.measurements().size() > 1) {
+      page.open("section");
+      Plots.overview(report.measurements()).forEach(plot -> plot.write(page));
+      page.close();
+    }
     for (Measurement measurement : report.measurements()) {
       page.open("section");
       if (report.measurements().size() > 1) {
         page.element("h2", measurement.title());
       }
-      if (measurement.figures().isEmpty()) {
+      measurement.remarks().forEach(remark -> page.element("p", remark));
+      if (measurement.figures().isEmpty() && measurement.remarks().isEmpty()) {
         page.element("p", "Nothing was measured on this side.");
-      } else {
+      } else if (!measurement.figures().isEmpty()) {
         Plots.of(measurement).forEach(plot -> plot.write(page));
         Table.write(page, measurement);
       }

@@ -15,7 +15,7 @@ import java.util.stream.DoubleStream;
  */
 record Plot(String caption, Axis across, String title, List<Line> lines) {
   /** Styles for lines. */
-  static final int MOST_LINES = 5;
+  static final int MOST_LINES = 6;
 
   private static final int WIDTH = 760;
   private static final int HEIGHT = 320;

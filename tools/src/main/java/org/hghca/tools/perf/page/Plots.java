@@ -3,6 +3,7 @@ package org.hghca.tools.perf.page;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import org.hghca.tools.perf.BandwidthReport;
 import org.hghca.tools.perf.DurationLatency;
@@ -45,6 +46,41 @@ final class Plots {
                   column(averages, DurationLatency::average))));
     }
     return plots;
+  }
+
+  /** All measurements beside each other, by size; none of those that have fewer than two sizes. */
+  static List<Plot> overview(List<Measurement> measurements) {
+    List<Plot.Line> rates = new ArrayList<>();
+    List<Plot.Line> medians = new ArrayList<>();
+    for (Measurement each : measurements) {
+      List<BandwidthReport> throughput = only(each, BandwidthReport.class);
+      List<LatencyResult> latency = only(each, LatencyResult.class);
+      if (throughput.size() > 1) {
+        rates.add(line(each, throughput, BandwidthReport::average));
+      }
+      if (latency.size() > 1) {
+        medians.add(line(each, latency, LatencyResult::typical));
+      }
+    }
+    List<Plot> plots = new ArrayList<>();
+    String unit = measurements.getFirst().unit();
+    together("Throughput by size", unit, rates).ifPresent(plots::add);
+    together("Median latency by size", "µs", medians).ifPresent(plots::add);
+    return plots;
+  }
+
+  private static <T extends Figure> Plot.Line line(
+      Measurement measurement, List<T> rows, ToDoubleFunction<T> value) {
+    String name = measurement.title().replaceFirst("^ib_", "").replaceFirst("_\\w+, ", " ");
+    return new Plot.Line(name, column(rows, Figure::size), column(rows, value));
+  }
+
+  private static Optional<Plot> together(String caption, String unit, List<Plot.Line> lines) {
+    List<Plot.Line> shown = lines.subList(0, Math.min(lines.size(), Plot.MOST_LINES));
+    double[] sizes = shown.stream().flatMapToDouble(each -> Arrays.stream(each.xs())).toArray();
+    return shown.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new Plot(caption, Axis.sizes(sizes), unit, shown));
   }
 
   private static <T extends Figure> List<T> only(Measurement measurement, Class<T> kind) {

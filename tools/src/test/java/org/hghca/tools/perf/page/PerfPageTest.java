@@ -27,7 +27,7 @@ class PerfPageTest {
         new PerfReport(
             "ib_write_bw, RC",
             Map.of("locator", "model:<a>?x=\"1\"&y='2'\u0001"),
-            List.of(new Measurement("ib_write_bw, RC", false, figures))));
+            List.of(new Measurement("ib_write_bw, RC", false, figures, List.of()))));
   }
 
   private static Document parse(String page) throws Exception {

@@ -1,0 +1,132 @@
+package org.hghca.tools.perf.suite;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.hghca.tools.peer.PeerException;
+import org.hghca.tools.perf.BothSides;
+import org.hghca.tools.perf.BothSides.Outcome;
+import org.hghca.tools.perf.Figure;
+import org.hghca.tools.perf.LatencyResult;
+import org.hghca.tools.perf.Parameters;
+import org.hghca.tools.perf.PerfException;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Measures rows one after another, each for about the same time. A row that fails does not end it.
+ * Not thread-safe.
+ */
+public final class Suite {
+  /** Messages that tell how many there are in the time of a row; they also warm the code up. */
+  private static final int PROBE = 200;
+
+  private static final int LEAST = 100;
+  private static final int MOST = 200_000;
+
+  /** The part of a throughput test at either end that does not count. */
+  private static final int MARGIN = 5;
+
+  private static final int LONGER = 8;
+  private static final double NANOS = 1000;
+
+  private final BothSides sides;
+  private final Duration each;
+  private final Consumer<Row> rows;
+
+  /**
+   * Of two devices.
+   *
+   * @param each about how long a row takes, and the warming up before the rows of each test
+   * @param rows gets each row when it is measured
+   */
+  public Suite(BothSides sides, Duration each, Consumer<Row> rows) {
+    this.sides = sides;
+    this.each = each;
+    this.rows = rows;
+  }
+
+  /**
+   * Measures.
+   *
+   * @param tests each with its sizes
+   * @return whether all was measured; otherwise the thread was interrupted
+   */
+  public boolean run(List<List<Parameters>> tests) {
+    return tests.stream().allMatch(this::sizes);
+  }
+
+  private boolean sizes(List<Parameters> sizes) {
+    warmUp(sizes.getFirst());
+    for (Parameters parameters : sizes) {
+      try {
+        Outcome outcome = measure(parameters);
+        if (!outcome.figures().isEmpty()) {
+          Figure figure = outcome.figures().getLast();
+          rows.accept(new Row.Measured(parameters, figure, outcome.document().toJson()));
+        }
+        if (!outcome.whole()) {
+          return false;
+        }
+      } catch (VerbsException e) {
+        if (e.errno() == Errno.EOPNOTSUPP) {
+          rows.accept(new Row.Unsupported(parameters, e.getMessage()));
+          return true;
+        }
+        rows.accept(new Row.Failed(parameters, e.getMessage()));
+      } catch (RuntimeException e) {
+        String why =
+            e instanceof PerfException || e instanceof PeerException
+                ? e.getMessage()
+                : e.toString();
+        rows.accept(new Row.Failed(parameters, why));
+      }
+    }
+    return true;
+  }
+
+  /** What is measured first is slow: the JVM has not compiled it yet. */
+  private void warmUp(Parameters parameters) {
+    try {
+      Outcome outcome = measure(parameters);
+      if (!outcome.whole()) {
+        Thread.currentThread().interrupt();
+      }
+    } catch (RuntimeException e) {
+      // The row itself says so.
+    }
+  }
+
+  /** Measures one row; once more and for longer when no message was counted in the time. */
+  private Outcome measure(Parameters parameters) {
+    if (!parameters.test().isBandwidth()) {
+      Outcome probe = sides.run(parameters.of(PROBE));
+      return probe.whole() ? sides.run(parameters.of(count(probe, parameters))) : probe;
+    }
+    Outcome outcome = sides.run(parameters.lasting(span(each)));
+    if (outcome.whole() && isEmpty(outcome)) {
+      outcome = sides.run(parameters.lasting(span(each.multipliedBy(LONGER))));
+    }
+    if (outcome.whole() && isEmpty(outcome)) {
+      throw new PerfException(
+          "no message was counted in %d ms".formatted(each.multipliedBy(LONGER).toMillis()));
+    }
+    return outcome;
+  }
+
+  private static Parameters.Span span(Duration whole) {
+    return new Parameters.Span(whole, whole.dividedBy(MARGIN), false);
+  }
+
+  private static boolean isEmpty(Outcome outcome) {
+    return outcome.figures().getLast().iterations() == 0;
+  }
+
+  /** How many round trips fit into the time. */
+  private long count(Outcome probe, Parameters parameters) {
+    LatencyResult result = (LatencyResult) probe.figures().getLast();
+    int ways = parameters.test().verb().isRequest() ? 1 : 2;
+    double count = each.toNanos() / (result.typical() * NANOS * ways);
+    return Math.clamp((long) count, LEAST, MOST);
+  }
+}
