@@ -49,5 +49,14 @@ public final class NetControl {
   /** Of {@link #CLASS_RX}: receive every multicast frame, if the byte of data is 1. */
   public static final int RX_ALL_MULTICAST = 1;
 
+  /**
+   * Of {@link #CLASS_MAC}: replaces both tables of MAC addresses, unicast and multicast, each a
+   * le32 number of entries of six bytes; with {@link NetFeature#CTRL_RX}.
+   */
+  public static final int MAC_TABLE_SET = 0;
+
+  /** Of {@link #CLASS_MAC}: sets the own address, with {@link NetFeature#CTRL_MAC_ADDR}. */
+  public static final int MAC_ADDRESS_SET = 1;
+
   private NetControl() {}
 }

@@ -1,0 +1,61 @@
+package org.hghca.model.virtio;
+
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.hghca.virtio.abi.Feature;
+import org.hghca.virtio.abi.net.NetFeature;
+
+/**
+ * The features that a device offers, and what a driver may accept of them.
+ *
+ * @param offered mask of the features
+ */
+record FeatureRules(long offered) {
+  /** What a driver must accept; addresses are translated by an IOMMU, if there is one. */
+  private static final long NEEDED = mask(Feature.VERSION_1, Feature.ACCESS_PLATFORM);
+
+  /** Features that need another one. */
+  private static final Map<Integer, Integer> NEEDS =
+      Map.of(NetFeature.CTRL_RX, NetFeature.CTRL_VQ, NetFeature.CTRL_MAC_ADDR, NetFeature.CTRL_VQ);
+
+  /** A NIC without offloads. */
+  static final FeatureRules NIC =
+      new FeatureRules(
+          mask(
+              NetFeature.MTU,
+              NetFeature.MAC,
+              NetFeature.STATUS,
+              NetFeature.CTRL_VQ,
+              NetFeature.CTRL_RX,
+              NetFeature.CTRL_MAC_ADDR,
+              Feature.INDIRECT_DESC,
+              Feature.EVENT_IDX,
+              Feature.VERSION_1,
+              Feature.ACCESS_PLATFORM,
+              Feature.RING_RESET));
+
+  private static long mask(long... bits) {
+    return LongStream.of(bits).map(bit -> 1L << bit).reduce(0, (a, b) -> a | b);
+  }
+
+  /** Why a driver may not have these features, empty if it may. */
+  String refusal(long accepted) {
+    long missing = NEEDED & ~accepted;
+    if ((accepted & ~offered) != 0) {
+      return name(accepted & ~offered) + " was not offered";
+    }
+    if (missing != 0) {
+      return name(missing) + " must be accepted";
+    }
+    for (Map.Entry<Integer, Integer> need : NEEDS.entrySet()) {
+      if ((accepted & 1L << need.getKey()) != 0 && (accepted & 1L << need.getValue()) == 0) {
+        return NetFeature.name(need.getKey()) + " needs " + NetFeature.name(need.getValue());
+      }
+    }
+    return "";
+  }
+
+  private static String name(long features) {
+    return NetFeature.name(Long.numberOfTrailingZeros(features));
+  }
+}

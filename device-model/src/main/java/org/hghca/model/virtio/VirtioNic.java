@@ -1,0 +1,392 @@
+package org.hghca.model.virtio;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.hghca.model.hca.Card;
+import org.hghca.model.hca.Faults;
+import org.hghca.model.hca.HostMemory;
+import org.hghca.model.hca.PciIdentity;
+import org.hghca.model.hca.StepBudget;
+import org.hghca.model.transport.TransportCounters;
+import org.hghca.vfio.DeviceBus;
+import org.hghca.virtio.abi.CommonConfig;
+import org.hghca.virtio.abi.InterruptStatus;
+import org.hghca.wire.DropCause;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
+
+/**
+ * A virtio network card: one pair of queues and a control queue, without offloads. Registers are
+ * accessed by any thread; the queues are used in steps, by one thread at a time.
+ */
+public final class VirtioNic implements Card {
+  /** Bytes of the longest IP packet, with a VLAN tag, in the longest frame. */
+  public static final int LARGEST_MTU = Packet.MAX_FRAME - 18;
+
+  /** Every driver may send that. */
+  public static final int LEAST_MTU = 68;
+
+  private static final int RECEIVE = 0;
+  private static final int TRANSMIT = 1;
+  private static final int CONTROL = 2;
+  private static final int[] SIZES = {256, 256, 64};
+  private static final int MOST_DESCRIPTORS = 256;
+
+  /** One for the configuration, and one for each queue. */
+  private static final int VECTORS = 1 + SIZES.length;
+
+  private final Faults faults;
+  private final EthernetPort port;
+  private final HostMemory host;
+  private final CommonRegisters registers;
+  private final NetConfiguration configuration;
+  private final ReceiveMode mode;
+  private final ControlCommands commands;
+  private final TransportCounters counters = new TransportCounters();
+  private final NicTraffic traffic;
+  private final Chain chain = new Chain(MOST_DESCRIPTORS);
+
+  /** The queues that are in use; null for others. */
+  private final SplitQueue[] queues = new SplitQueue[SIZES.length];
+
+  /** Queues with chains that may wait: notified, or left when a step ended. */
+  private final AtomicIntegerArray notified = new AtomicIntegerArray(SIZES.length);
+
+  private final AtomicInteger interruptStatus = new AtomicInteger();
+  private volatile boolean busMaster;
+  private volatile boolean rung;
+  private long doorbells;
+  private long completions;
+  private long interrupts;
+
+  /**
+   * @param interrupts whether there are interrupt vectors
+   * @param mtu bytes of the longest IP packet, as the driver sees it
+   */
+  public VirtioNic(EthernetPort port, Faults faults, boolean interrupts, int mtu) {
+    this.port = port;
+    this.faults = faults;
+    this.host = new HostMemory(faults, () -> {});
+    this.registers = new CommonRegisters(FeatureRules.NIC, interrupts ? VECTORS : 0, faults, SIZES);
+    this.configuration = new NetConfiguration(port.mac(), mtu);
+    this.mode = new ReceiveMode(port.mac());
+    this.commands = new ControlCommands(host, mode);
+    this.traffic = new NicTraffic(host, port, counters);
+    port.takeEverything(mode);
+  }
+
+  @Override
+  public PciIdentity identity() {
+    return VirtioFunction.identity(SIZES.length, VECTORS);
+  }
+
+  @Override
+  public void attach(DeviceBus bus) {
+    host.attach(bus);
+  }
+
+  @Override
+  public void busMaster(boolean on) {
+    busMaster = on;
+    host.enable(on);
+  }
+
+  @Override
+  public void unplug() {}
+
+  @Override
+  public long read(int bar, long offset, int width) {
+    if (bar != VirtioFunction.BAR) {
+      return 0;
+    }
+    int at = (int) offset % VirtioFunction.PART;
+    return switch ((int) offset / VirtioFunction.PART) {
+      case VirtioFunction.COMMON -> registers.read(at, width);
+      case VirtioFunction.INTERRUPT_STATUS -> at == 0 ? interruptStatus.getAndSet(0) : 0;
+      case VirtioFunction.DEVICE -> configuration.read(at, width);
+      default -> 0;
+    };
+  }
+
+  @Override
+  public boolean isReset(int bar, long offset, int width, long value) {
+    return bar == VirtioFunction.BAR
+        && offset == CommonConfig.DEVICE_STATUS.offset()
+        && width == CommonConfig.DEVICE_STATUS.width()
+        && (value & 0xff) == 0;
+  }
+
+  @Override
+  public boolean write(int bar, long offset, int width, long value) {
+    if (bar != VirtioFunction.BAR) {
+      return false;
+    }
+    int at = (int) offset % VirtioFunction.PART;
+    return switch ((int) offset / VirtioFunction.PART) {
+      case VirtioFunction.COMMON -> registers.write(at, width, value);
+      case VirtioFunction.NOTIFY -> ring((int) value & 0xffff);
+      default -> false;
+    };
+  }
+
+  private boolean ring(int queue) {
+    if (queue >= SIZES.length) {
+      faults.record("queue %d is notified, which there is not".formatted(queue));
+      return false;
+    }
+    notified.set(queue, 1);
+    rung = true;
+    return true;
+  }
+
+  @Override
+  public boolean hasWrites() {
+    return rung || registers.hasChange();
+  }
+
+  @Override
+  public boolean step(long now, StepBudget budget) {
+    host.beginStep();
+    try {
+      return work(budget);
+    } catch (QueueException e) {
+      fail(e.getMessage());
+      return true;
+    } finally {
+      host.endStep();
+    }
+  }
+
+  private boolean work(StepBudget budget) throws QueueException {
+    boolean worked = registers.takeChange();
+    if (worked) {
+      follow();
+    }
+    if (rung) {
+      rung = false;
+      worked = true;
+    }
+    if (!busMaster || !registers.isRunning()) {
+      dropArrived();
+      return worked;
+    }
+    worked |= control(budget.most());
+    worked |= transmit(budget.most());
+    return worked | receive(budget.most());
+  }
+
+  /** Takes queues into use, or out of use, as the registers say. */
+  private void follow() {
+    for (int i = 0; i < queues.length; i++) {
+      if (registers.isResetting(i)) {
+        queues[i] = null;
+        registers.ended(i);
+      }
+      if (queues[i] == null && registers.runs(i)) {
+        queues[i] = new SplitQueue(host, registers.queue(i), registers.features());
+        notified.set(i, 1); // there may be chains already
+      }
+    }
+  }
+
+  private boolean control(int most) throws QueueException {
+    if (!begins(CONTROL)) {
+      return false;
+    }
+    SplitQueue queue = queues[CONTROL];
+    for (int left = most; left > 0; left--) {
+      if (!queue.take(chain)) {
+        break;
+      }
+      queue.complete(chain.head(), commands.execute(chain));
+      completions++;
+    }
+    configuration.mac(mode.own());
+    end(CONTROL);
+    return true;
+  }
+
+  private boolean transmit(int most) throws QueueException {
+    if (!port.hasRoom() || !begins(TRANSMIT)) {
+      return false;
+    }
+    SplitQueue queue = queues[TRANSMIT];
+    for (int left = most; left > 0 && port.hasRoom(); left--) {
+      if (!queue.take(chain)) {
+        break;
+      }
+      traffic.send(chain);
+      queue.complete(chain.head(), 0);
+      completions++;
+    }
+    end(TRANSMIT);
+    return true;
+  }
+
+  private boolean receive(int most) throws QueueException {
+    if (!port.hasArrived()) {
+      return false;
+    }
+    SplitQueue queue = queues[RECEIVE];
+    for (int left = most; left > 0 && port.hasArrived(); left--) {
+      Packet packet = port.fetch();
+      if (queue == null || !queue.take(chain)) {
+        counters.drops.count(DropCause.UNWANTED);
+      } else {
+        receive(queue, packet);
+      }
+      port.pool().giveBack(packet);
+    }
+    if (queue != null) {
+      publish(queue);
+    }
+    return true;
+  }
+
+  private void receive(SplitQueue queue, Packet packet) throws QueueException {
+    int written = traffic.receive(packet, chain);
+    if (written == 0) {
+      queue.putBack();
+    } else {
+      queue.complete(chain.head(), written);
+      completions++;
+    }
+  }
+
+  private void dropArrived() {
+    while (port.hasArrived()) {
+      port.pool().giveBack(port.fetch());
+    }
+  }
+
+  private boolean begins(int queue) {
+    if (queues[queue] == null || notified.get(queue) == 0) {
+      return false;
+    }
+    notified.set(queue, 0);
+    doorbells++;
+    return true;
+  }
+
+  private void end(int index) throws QueueException {
+    SplitQueue queue = queues[index];
+    publish(queue);
+    if (queue.listen()) {
+      notified.set(index, 1);
+    }
+  }
+
+  private void publish(SplitQueue queue) throws QueueException {
+    if (queue.publish()) {
+      interrupt(queue.vector(), InterruptStatus.QUEUE);
+    }
+  }
+
+  private void interrupt(int vector, int status) {
+    interruptStatus.getAndUpdate(before -> before | status);
+    if (vector != CommonConfig.NO_VECTOR) {
+      interrupts++;
+      host.raise(vector);
+    }
+  }
+
+  /** The driver has broken a rule: nothing more happens until it resets the card. */
+  private void fail(String why) {
+    faults.record("the card needs a reset: " + why);
+    failed();
+  }
+
+  @Override
+  public void failed() {
+    boolean ran = registers.isRunning();
+    registers.needsReset();
+    if (ran) {
+      interrupt(registers.configVector(), InterruptStatus.CONFIGURATION);
+    }
+  }
+
+  @Override
+  public void watchPort() {
+    if (configuration.link(port.isUp())) {
+      registers.configurationChanged();
+      if (registers.isRunning()) {
+        interrupt(registers.configVector(), InterruptStatus.CONFIGURATION);
+      }
+    }
+  }
+
+  @Override
+  public void reset() {
+    registers.reset();
+    mode.reset();
+    configuration.mac(mode.own());
+    interruptStatus.set(0);
+    rung = false;
+    for (int i = 0; i < queues.length; i++) {
+      queues[i] = null;
+      notified.set(i, 0);
+    }
+  }
+
+  /** Never: the card has no timers. */
+  @Override
+  public long nextDeadline() {
+    return Long.MAX_VALUE;
+  }
+
+  @Override
+  public TransportCounters transportCounters() {
+    return counters;
+  }
+
+  @Override
+  public long doorbells() {
+    return doorbells;
+  }
+
+  @Override
+  public long commands() {
+    return commands.count();
+  }
+
+  @Override
+  public long completions() {
+    return completions;
+  }
+
+  @Override
+  public long events() {
+    return 0;
+  }
+
+  @Override
+  public long interrupts() {
+    return interrupts;
+  }
+
+  @Override
+  public long eventOverruns() {
+    return 0;
+  }
+
+  @Override
+  public int icmPages() {
+    return 0;
+  }
+
+  @Override
+  public void holdDoorbells(boolean held) {
+    throw new UnsupportedOperationException("a virtio card has no FIFO of doorbells");
+  }
+
+  @Override
+  public void stallAfter(int packets) {
+    throw new UnsupportedOperationException("a virtio card does not model a stall");
+  }
+
+  @Override
+  public List<String> hazards() {
+    return List.of();
+  }
+}
