@@ -142,6 +142,9 @@ class ArrowsTest {
         .isSubsetOf(
             "org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio", "org.hghca.vfio.memory");
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);
+    assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio"))
+        .isSubsetOf("org.hghca.vfio", "org.hghca.virtio.abi", "org.hghca.virtio.abi.net")
+        .isNotEmpty();
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.wire")).isEmpty();
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.linux")).isEmpty();
   }
