@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -14,6 +15,7 @@ import java.util.stream.Collectors;
 import org.hghca.model.CaptureSocket;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
+import org.hghca.model.VirtioProvider;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
@@ -25,13 +27,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code hghca model serve}: software HCAs for other processes, such as a virtual machine. */
+/** {@code hghca model serve}: software cards for other processes, such as a virtual machine. */
 @Command(
     name = "serve",
     description = {
       "Serve a software HCA at a UNIX socket, to one vfio-user client after another: a virtual"
-          + " machine, or a driver that opens vfio-user:<path>. With a peer, two that are joined"
-          + " by a cable.",
+          + " machine, or a driver that opens vfio-user:<path>. With a peer, two that are joined by"
+          + " a cable. With --kind=virtio it is a virtio network card, which the stock drivers of"
+          + " virtual machines have.",
       "'hghca capture' sees the packets of each: by a second socket, <path>.capture.",
       "Each prints a line when it is ready. SIGTERM or SIGINT ends it with exit code 0,"
           + " and removes the sockets."
@@ -51,17 +54,23 @@ final class ServeCommand implements Callable<Integer> {
   private Path peer;
 
   @Option(
+      names = "--kind",
+      paramLabel = "<name>",
+      description = "What is served: hca or virtio (default: hca).")
+  private Kind kind = Kind.hca;
+
+  @Option(
       names = "--profile",
       paramLabel = "<name>",
-      description = "Profile of the card that they play: s, r1 or r2 (default: s).")
-  private String profile = "s";
+      description = "Profile of the card that HCAs play: s, r1 or r2 (default: s).")
+  private String profile;
 
   @Option(
       names = {"-o", "--option"},
       paramLabel = "<key=value>",
       description =
-          "A parameter of a model: locator, such as mac=, ip=, seed=, capture=, or drop= where"
-              + " there is a cable. May be given more than once.")
+          "A parameter of a model: or virtio: locator, such as mac=, ip=, seed=, capture=, or drop="
+              + " where there is a cable. May be given more than once.")
   private Map<String, String> options = new LinkedHashMap<>();
 
   @Option(
@@ -69,6 +78,12 @@ final class ServeCommand implements Callable<Integer> {
       paramLabel = "<key=value>",
       description = "The same, of the peer.")
   private Map<String, String> peerOptions = new LinkedHashMap<>();
+
+  /** Kinds of software cards, by the names that users give. */
+  private enum Kind {
+    hca,
+    virtio
+  }
 
   /** What runs, the last one first: servers, and before each the socket for its captures. */
   private final Deque<Runnable> running = new ArrayDeque<>();
@@ -79,6 +94,9 @@ final class ServeCommand implements Callable<Integer> {
   public Integer call() {
     if (peer == null && !peerOptions.isEmpty()) {
       throw new ParameterException(spec.commandLine(), "--peer-option needs --peer");
+    }
+    if (kind != Kind.hca && profile != null) {
+      throw new ParameterException(spec.commandLine(), "--profile needs --kind=hca");
     }
     Thread hook =
         new Thread(
@@ -118,23 +136,38 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private void serve(Path path, Map<String, String> given) {
-    TreeMap<String, String> parameters = new TreeMap<>(given);
-    parameters.put("profile", profile);
+    SortedMap<String, String> parameters = new TreeMap<>(given);
     if (peer != null) {
       parameters.putIfAbsent("cable", socket.toString());
     }
-    SoftwareHca hca = ModelProvider.plugIn(new Locator("model", path.toString(), parameters));
+    SoftwareHca card = plugIn(path, parameters);
     try {
-      start(path, hca);
+      start(path, card);
     } catch (RuntimeException | Error e) {
-      hca.close();
+      card.close();
       throw e;
     }
     PrintWriter out = spec.commandLine().getOut();
     out.println(
-        "serving a software HCA, profile %s, mac %s, ip %s, on %s"
-            .formatted(profile, mac(hca.address().mac()), ips(hca.address()), path));
+        "serving %s, on %s"
+            .formatted(
+                kind == Kind.hca
+                    ? "a software HCA, profile %s, mac %s, ip %s"
+                        .formatted(
+                            parameters.get("profile"),
+                            mac(card.address().mac()),
+                            ips(card.address()))
+                    : "a virtio network card, mac " + mac(card.address().mac()),
+                path));
     out.flush();
+  }
+
+  private SoftwareHca plugIn(Path path, SortedMap<String, String> parameters) {
+    if (kind == Kind.virtio) {
+      return VirtioProvider.plugIn(new Locator("virtio", path.toString(), parameters));
+    }
+    parameters.put("profile", profile == null ? "s" : profile);
+    return ModelProvider.plugIn(new Locator("model", path.toString(), parameters));
   }
 
   private synchronized void start(Path path, SoftwareHca hca) {

@@ -17,6 +17,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -95,6 +98,33 @@ final class ServeCommandTest {
     assertThat(decoded.out())
         .contains(" out ", " in ", "RC_WRITE_ONLY", "UD_SEND_ONLY", "ICRC good");
     assertThat(decoded.exitCode()).isZero();
+  }
+
+  /** By vfio-user: what QEMU and the driver of a guest find. */
+  @Test
+  void twoVirtioCardsAreServedOnACable() throws Exception {
+    Path left = directory.resolve("left");
+    Path right = directory.resolve("right");
+    Serving command =
+        new Serving(
+            "--kind=virtio", "--socket=" + left, "--peer=" + right, "-o", "mac=02:00:00:00:00:11");
+    assertThat(command.line())
+        .isEqualTo("serving a virtio network card, mac 02:00:00:00:00:11, on " + left);
+    assertThat(command.line()).startsWith("serving a virtio network card").endsWith(" on " + right);
+
+    try (PciFunction card = PciFunctions.open(Locator.parse("vfio-user:" + left))) {
+      assertThat(card.configuration().read(0, 4)).isEqualTo(0x1041_1af4);
+      assertThat(card.region(0).readByte(20)).isZero();
+      card.region(0).writeByte(20, 1);
+      assertThat(card.region(0).readByte(20)).isEqualTo(1);
+      assertThat(card.region(0).readInt(0x2000)).isEqualTo(0x0000_0002); // the MAC
+      assertThat(card.region(0).readShort(0x2006)).isEqualTo(1); // the link is up
+    }
+
+    command.end();
+    CommandLineRun profile =
+        CommandLineRun.of("model", "serve", "--kind=virtio", "--profile=s", "--socket=" + left);
+    assertThat(profile.err()).contains("--profile needs --kind=hca");
   }
 
   /** The server's reply to the version that QEMU offers. */
