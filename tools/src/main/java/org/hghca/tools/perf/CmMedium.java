@@ -61,7 +61,7 @@ final class CmMedium implements Medium {
     try {
       CmEvents events = opened.add(new CmEvents(device));
       CmId id;
-      try (CmId listener = events.listen(PortSpace.TCP, port, 1);
+      try (CmId _ = events.listen(PortSpace.TCP, port, 1);
           CmEvent request = events.awaitRequest()) {
         id = opened.add(request.id());
       }

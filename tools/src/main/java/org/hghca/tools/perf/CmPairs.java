@@ -13,6 +13,8 @@ import org.hghca.cm.ConnectionParameters;
 import org.hghca.cm.DatagramParameters;
 import org.hghca.cm.PortSpace;
 import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.ReceiveRequest;
@@ -107,9 +109,11 @@ final class CmPairs implements AutoCloseable {
     return id.createQueuePair(resources.pd(), resources.config());
   }
 
-  private void adopt(CmId id, QueuePair pair) {
+  /** Takes a queue pair, whose datagrams go to a destination. */
+  private void adopt(CmId id, QueuePair pair, Optional<AddressVector> destination) {
     ids.add(opened.add(id));
     resources.adopt(pair);
+    destination.ifPresent(resources::reach);
   }
 
   /** A server of perftest begins to listen only after it has said that it is ready. */
@@ -136,9 +140,9 @@ final class CmPairs implements AutoCloseable {
       if (event.type() != CmEventType.ESTABLISHED) {
         throw CmEvents.unexpected(event, CmEvents.text(server));
       }
-      adopt(id, pair);
       Optional<DatagramParameters> to = event.datagram();
       event.close();
+      adopt(id, pair, to.map(DatagramParameters::vector));
       if (to.isPresent() && parameters().receives(true)) {
         greet(pair, to.get());
       }
@@ -156,15 +160,19 @@ final class CmPairs implements AutoCloseable {
 
   /** Tells a server of perftest where its datagrams are to go to. */
   private void greet(QueuePair pair, DatagramParameters to) throws InterruptedException {
-    try (AddressHandle handle = resources.pd().createAddressHandle(to.vector())) {
-      pair.postSend(
-          new SendRequest(1)
-              .sendWithImmediate(pair.number())
-              .sge(resources.memory(), 0, GREETING)
-              .to(handle, to.qpNumber(), to.qkey())
-              .signaled());
-      await(new Completed(resources, resources.sends(), "a SEND"));
+    SendRequest request = new SendRequest(1);
+    if (resources.attributes().has(DeviceQuirk.NO_IMMEDIATE_VALUE)) {
+      request.send(); // to one of this program, which does not read it
+    } else {
+      request.sendWithImmediate(pair.number());
     }
+    AddressHandle handle = resources.handle(ids.size() - 1);
+    pair.postSend(
+        request
+            .sge(resources.memory(), 0, GREETING)
+            .to(handle, to.qpNumber(), to.qkey())
+            .signaled());
+    await(new Completed(resources, resources.sends(), "a SEND"));
   }
 
   private static void await(Completed completed) throws InterruptedException {
@@ -202,7 +210,7 @@ final class CmPairs implements AutoCloseable {
       return;
     }
     QueuePair pair = make(id);
-    adopt(id, pair);
+    adopt(id, pair, space == PortSpace.UDP ? id.path() : Optional.empty());
     boolean greeted = space == PortSpace.UDP && parameters().receives(true);
     if (greeted) {
       long where = resources.buffers().receiveOffset(0);

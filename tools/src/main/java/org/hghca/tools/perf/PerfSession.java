@@ -57,6 +57,10 @@ public final class PerfSession {
    * @throws org.hghca.tools.peer.PeerException when the peer does
    */
   public boolean run(Optional<String> server, int port) throws InterruptedException {
+    if (asked.test().verb() == Verb.ATOMIC && !device.context().queryDevice().atomics()) {
+      throw new PerfException(
+          "%s needs atomics, which %s has not".formatted(asked.test().program(), device.name()));
+    }
     if (server.isEmpty()) {
       print("");
       print("************************************");

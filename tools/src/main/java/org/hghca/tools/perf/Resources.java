@@ -15,6 +15,7 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.Mtu;
@@ -108,7 +109,7 @@ final class Resources implements AutoCloseable {
     return access;
   }
 
-  private DeviceAttributes attributes() {
+  DeviceAttributes attributes() {
     return device.context().queryDevice();
   }
 
@@ -159,7 +160,9 @@ final class Resources implements AutoCloseable {
 
   /** Bytes that a request may carry in itself, as far as the device can. */
   int inline() {
-    return Math.min(parameters.queues().inline(), attributes().maxInline());
+    boolean possible =
+        parameters.type() != QpType.UD || attributes().has(DeviceFeature.INLINE_DATAGRAMS);
+    return possible ? Math.min(parameters.queues().inline(), attributes().maxInline()) : 0;
   }
 
   /** Whether a request of that many bytes carries them in itself. */
@@ -167,15 +170,21 @@ final class Resources implements AutoCloseable {
     return !parameters.test().verb().isRequest() && bytes <= inline();
   }
 
+  /** Datagrams of the next queue pair go there. */
+  void reach(AddressVector vector) {
+    handles.add(opened.add(pd.createAddressHandle(vector)));
+  }
+
   /** Brings the queue pairs to RTS, unless the connection manager has; they send to these. */
   void connect(List<PeerAddress> to) {
     peers = List.copyOf(to);
+    if (parameters.route().meeting().connects()) {
+      return;
+    }
     for (int i = 0; i < pairs.size(); i++) {
-      if (!parameters.route().meeting().connects()) {
-        connect(pairs.get(i), addresses.get(i), peers.get(i));
-      }
+      connect(pairs.get(i), addresses.get(i), peers.get(i));
       if (parameters.type() == QpType.UD) {
-        handles.add(opened.add(pd.createAddressHandle(vector(peers.get(i)))));
+        reach(vector(peers.get(i)));
       }
     }
   }
