@@ -10,15 +10,20 @@ import java.util.List;
 import org.hghca.conformance.interop.SoftRoce.Bench;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** The programs of perftest: at one end as Debian has them, at the other end ours. */
 @WithSoftRoce
 @DisplayName("unmodified")
 class PerftestTest {
-  /** The host's address in QEMU's user network. */
+  /** The host's address in QEMU's user network, for TCP. */
   private static final String HOST = "10.0.2.2";
+
+  /** Those of the devices, for the connection manager. */
+  private static final String OUR_DEVICE = "10.99.0.1";
+
+  private static final String GUESTS_DEVICE = "10.99.0.11";
 
   /** Port of the guest's servers, to which QEMU forwards. */
   private static final int SERVERS_PORT = 18_515;
@@ -43,29 +48,25 @@ class PerftestTest {
     return "perf %s%s -x %d -p %d".formatted(command, TIMEOUT, bench.ownGidIndex(), port);
   }
 
+  private static boolean isByConnectionManager(String command) {
+    return command.contains(" -R") || command.contains(" -z");
+  }
+
+  private GuestProgram guestsServer(String command) {
+    String whole = guests(command, SERVERS_PORT);
+    return isByConnectionManager(command)
+        ? GuestProgram.listening(bench.guest(), "server", whole)
+        : GuestProgram.start(bench.guest(), "server", whole);
+  }
+
   @ParameterizedTest(name = "{0} as server", quoteTextArguments = false)
-  @ValueSource(
-      strings = {
-        "ib_write_bw -n 200 -s 4096 -t 16",
-        "ib_write_bw -n 100 -s 512 -t 16 -c UC",
-        "ib_write_bw -n 100 -s 4096 -t 8 -b",
-        "ib_write_bw -n 100 -s 4096 -t 8 -q 3",
-        "ib_write_lat -n 100",
-        "ib_write_lat -n 50 -c UC",
-        "ib_send_bw -n 200 -s 4096 -t 16",
-        "ib_send_bw -n 100 -s 1024 -t 8 -b",
-        "ib_send_lat -n 100",
-        "ib_send_lat -n 50 -c UC",
-        "ib_send_lat -n 50 -c UD",
-        "ib_read_bw -n 100 -s 4096 -t 8",
-        "ib_read_lat -n 100",
-        "ib_atomic_bw -n 100 -t 8",
-        "ib_atomic_lat -n 100 -A CMP_AND_SWAP"
-      })
+  @PerftestCommands
   void guestServes(String command) {
-    GuestProgram server =
-        GuestProgram.start(bench.guest(), "server", guests(command, SERVERS_PORT));
-    OurProgram client = client(command);
+    GuestProgram server = guestsServer(command);
+    OurProgram client =
+        isByConnectionManager(command)
+            ? OurProgram.start(bench, ours(command, SERVERS_PORT) + " " + GUESTS_DEVICE)
+            : client(command);
     String printed = client.await(0);
     String served = server.await().with(0).output();
     results(command, printed, served);
@@ -87,47 +88,77 @@ class PerftestTest {
   }
 
   @ParameterizedTest(name = "{0} as client", quoteTextArguments = false)
-  @ValueSource(
-      strings = {
-        "ib_write_bw -n 200 -s 4096 -t 16",
-        "ib_write_bw -n 100 -s 512 -t 16 -c UC",
-        "ib_write_bw -n 100 -s 4096 -t 8 -b",
-        "ib_write_bw -n 96 -s 64 -t 16 -l 8",
-        "ib_write_lat -n 100",
-        "ib_send_bw -n 200 -s 4096 -t 16",
-        "ib_send_bw -n 100 -s 1024 -t 8 -b",
-        "ib_send_lat -n 100",
-        "ib_send_lat -n 50 -c UD",
-        "ib_read_bw -n 100 -s 4096 -t 8",
-        "ib_read_lat -n 100",
-        "ib_atomic_bw -n 100 -t 8",
-        "ib_atomic_lat -n 100"
-      })
+  @PerftestCommands
   void guestIsClient(String command) throws IOException {
-    int port;
-    try (ServerSocket free = new ServerSocket(0)) {
-      port = free.getLocalPort();
-    }
+    int port = freePort();
     OurProgram server = OurProgram.start(bench, ours(command, port));
     server.awaitOutput("Waiting for client to connect");
+    String host = isByConnectionManager(command) ? OUR_DEVICE : HOST;
+    String whole = guests(command, port) + " " + host;
     GuestProgram.End run;
     Instant end = Instant.now().plus(PATIENCE);
     do {
-      run = GuestProgram.start(bench.guest(), "client", guests(command, port) + " " + HOST).await();
-    } while (run.output().contains("Couldn't connect to") && Instant.now().isBefore(end));
+      run = GuestProgram.start(bench.guest(), "client", whole).await();
+    } while (isEarly(run.output()) && Instant.now().isBefore(end));
     run.with(0);
     results(command, run.output(), server.await(0));
   }
 
+  /** Whether the server, which says that it waits, did not listen yet. */
+  private static boolean isEarly(String output) {
+    return output.contains("Couldn't connect to") || output.contains("Unexpected CM event");
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket free = new ServerSocket(0)) {
+      return free.getLocalPort();
+    }
+  }
+
+  @Test
+  @DisplayName("ib_send_lat as server without -R, with our client that has it")
+  void serverWithoutTheConnectionManagerIsNamed() {
+    GuestProgram server = guestsServer("ib_send_lat -n 50");
+    String client = ours("ib_send_lat -n 50 -R", SERVERS_PORT) + " " + GUESTS_DEVICE;
+    assertThat(OurProgram.start(bench, client).await(1))
+        .contains("RDMA_CM_EVENT_REJECTED, status 8", "a server must have the same -R or -z");
+    server.kill();
+  }
+
+  @Test
+  @DisplayName("ib_send_lat as server with -R, with our client that has -z")
+  void serverThatConnectsIsNamed() {
+    GuestProgram server = guestsServer("ib_send_lat -n 50 -R");
+    String client = ours("ib_send_lat -n 50 -z", SERVERS_PORT) + " " + GUESTS_DEVICE;
+    assertThat(OurProgram.start(bench, client).await(1))
+        .contains("the peer has -R: give it here, too");
+    server.kill();
+  }
+
+  @Test
+  @DisplayName("ib_send_lat as client with -z, with our server that has -R")
+  void clientThatDoesNotConnectIsNamed() throws IOException {
+    int port = freePort();
+    OurProgram server = OurProgram.start(bench, ours("ib_send_lat -n 50 -R", port));
+    server.awaitOutput("Waiting for client to connect");
+    String command = guests("ib_send_lat -n 50 -z", port) + " " + OUR_DEVICE;
+    GuestProgram client = GuestProgram.start(bench.guest(), "client", command);
+    assertThat(server.await(1)).contains("the peer lacks -R, which is given here");
+    client.kill();
+  }
+
   /** The client prints results; the server too, where it measures as well or is told. */
   private static void results(String command, String client, String server) {
-    List<String> measured = rows(client);
-    assertThat(measured).as(client).hasSize(1);
     boolean bandwidth = command.contains("_bw");
-    assertThat(measured.getFirst().split("\\s+")).hasSize(bandwidth ? 5 : 9);
+    boolean all = command.contains(" -a");
+    List<String> measured = rows(client);
+    // 2 to 8 MiB; of datagrams to the MTU.
+    assertThat(measured).as(client).hasSize(!all ? 1 : command.contains("UD") ? 12 : 23);
+    assertThat(measured).allMatch(row -> row.split("\\s+").length == (bandwidth ? 5 : 9));
     boolean serverHasNone =
         command.startsWith("ib_read_lat") || command.startsWith("ib_atomic_lat");
-    assertThat(rows(server)).as(server).hasSize(serverHasNone ? 0 : 1);
+    boolean served = command.startsWith("ib_send");
+    assertThat(rows(server)).as(server).hasSize(serverHasNone ? 0 : served ? measured.size() : 1);
   }
 
   private static List<String> rows(String output) {
