@@ -109,6 +109,9 @@ public final class Cqe {
 
   private static final int ARMED_DWORD = 0xffff_ffff;
 
+  /** All of a last dword except the opcode and the bit in which owners differ. */
+  private static final int SEND_MASK = ~(OWNER_HARDWARE << OWNER_SHIFT | OPCODE_MASK);
+
   private static final VarHandle QPN = LittleEndian.partOf(SIZE, QPN_OFFSET, LittleEndian.INT);
   private static final VarHandle REMOTE_QPN =
       LittleEndian.partOf(SIZE, REMOTE_QPN_OFFSET, LittleEndian.INT);
@@ -155,9 +158,12 @@ public final class Cqe {
     return (lastDword >>> IS_SEND_SHIFT & 0xff) != 0;
   }
 
-  /** Whether a last dword is that of a send's success. */
+  /**
+   * Whether a last dword is what devices write for a send's success: either owner, is_send 1 and
+   * nothing else beside the opcode. Not that of a free entry.
+   */
   public static boolean isGoodSend(int lastDword) {
-    return isSend(lastDword) && opcode(lastDword) != WqeOpcode.INVALID;
+    return (lastDword & SEND_MASK) == 1 << IS_SEND_SHIFT && opcode(lastDword) != WqeOpcode.INVALID;
   }
 
   /** opcode of a last dword, 0..255. */

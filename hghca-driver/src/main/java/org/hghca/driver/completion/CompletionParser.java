@@ -47,9 +47,6 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
   /** The position after the last polled completion, not counting silent ones. */
   private int polledTo;
 
-  /** Number of completions taken from the ring, including silent ones. */
-  private long taken;
-
   /** Unsuccessful completions by status, from the ring or not. */
   private final long[] failures = new long[WcStatus.values().length];
 
@@ -118,7 +115,6 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    * @param max at most the capacity
    */
   public final int drain(Completions out, int max) {
-    int from = ring.index();
     // The first one without a loop, whose set-up would cost as much as a completion.
     int count = max == 0 ? NONE : takeNext(out, 0);
     if (count == NONE) {
@@ -127,10 +123,8 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     if (count < max) {
       count = drainOn(out, count, max);
     }
-    int to = ring.index();
-    taken += to - from;
     if (count != 0) {
-      polledTo = to;
+      polledTo = ring.index();
     }
     return count;
   }
@@ -158,19 +152,20 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     MemorySegment entries = ring.entries();
     long at = ring.entry(ring.index());
     int last = Cqe.seenDword(entries, at);
-    if (Cqe.owner(last) == Cqe.SENTINEL) {
-      return NONE;
-    }
     VarHandle.acquireFence(); // the owner byte is read before the entry that it guards
-    QueuePairRings qp = find(Cqe.qpn(entries, at));
-    if (qp != null && Cqe.isGoodSend(last)) {
-      SendRing sends = qp.sends();
-      int wqe = Cqe.wqeOffset(entries, at);
-      if (sends.isOldest(wqe)) {
-        int bytes = Cqe.byteCount(entries, at);
-        ring.take(entries, at);
-        return completeSend(sends, wqe, bytes, out, count);
+    if (Cqe.isGoodSend(last)) {
+      QueuePairRings qp = find(Cqe.qpn(entries, at));
+      if (qp != null) {
+        SendRing sends = qp.sends();
+        int wqe = Cqe.wqeOffset(entries, at);
+        if (sends.isOldest(wqe)) {
+          int bytes = Cqe.byteCount(entries, at);
+          ring.take(entries, at);
+          return completeSend(sends, wqe, bytes, out, count);
+        }
       }
+    } else if (Cqe.owner(last) == Cqe.SENTINEL) {
+      return NONE;
     }
     return take(out, count);
   }
@@ -348,7 +343,6 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
         return true;
       }
       take(null, 0);
-      taken++;
     }
     return false;
   }
@@ -413,16 +407,6 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
   }
 
   // ---- counting
-
-  /** A completion was taken from the ring outside of {@link #drain}. */
-  final void countTaken() {
-    taken++;
-  }
-
-  /** Number of completions taken from the ring so far. */
-  public final long taken() {
-    return taken;
-  }
 
   /** Unsuccessful completions by status. */
   public final long[] failures() {

@@ -20,8 +20,14 @@ public final class CompletionRing {
   /** Where the memory begins in {@link #entries}. */
   private final long base;
 
-  /** The position of the oldest completion, or of the next one if there is none. */
-  private int index;
+  /**
+   * The position of the oldest completion, or of the next one if there is none. Only the low half
+   * is a position.
+   */
+  private long index;
+
+  /** {@link #index} less the number of completions that were taken. */
+  private long notTaken;
 
   /**
    * An empty ring.
@@ -39,6 +45,7 @@ public final class CompletionRing {
     this.base = direct.at(0);
     this.mask = slots - 1;
     this.index = first;
+    this.notTaken = first;
     Cqe.fill(memory, 0, slots);
   }
 
@@ -52,7 +59,12 @@ public final class CompletionRing {
   }
 
   public int index() {
-    return index;
+    return (int) index;
+  }
+
+  /** Number of completions that were taken, from the ring's creation on. */
+  public long taken() {
+    return index - notTaken;
   }
 
   /** The offset in memory of a position. */
@@ -67,7 +79,7 @@ public final class CompletionRing {
 
   /** Where the entry at a position is in {@link #entries}. */
   long entry(int at) {
-    return base + place(at);
+    return RingMemory.at(base, place(at));
   }
 
   /** Whether the entry at a position is free. */
@@ -82,18 +94,18 @@ public final class CompletionRing {
    * completions raise none.
    */
   public boolean isEmpty() {
-    int at = index;
-    return isEmpty(at) && at == index;
+    int at = index();
+    return isEmpty(at) && at == index();
   }
 
   /** Whether the ring holds no completion of the card. Under the lock. */
   public boolean isDrained() {
-    return isEmpty(index);
+    return isEmpty(index());
   }
 
   /** The position after the last completion: there are none after the first free entry. */
   public int end() {
-    return index + unpolled();
+    return index() + unpolled();
   }
 
   /** Number of completions in the ring. */
@@ -102,7 +114,7 @@ public final class CompletionRing {
     int end = mask + 1;
     while (count < end) {
       int middle = count + end >>> 1;
-      if (isEmpty(index + middle)) {
+      if (isEmpty(index() + middle)) {
         end = middle;
       } else {
         count = middle + 1;
@@ -128,22 +140,23 @@ public final class CompletionRing {
 
   /** Removes a completion; earlier ones are moved up. */
   void remove(int at) {
-    for (int i = at; i != index; i--) {
+    for (int i = at; i != index(); i--) {
       copy(i - 1, i);
     }
-    begin(index + 1);
+    begin(index() + 1);
   }
 
   /** Removes the completions of a queue pair; those of others are moved up. */
   void removeAll(int qpn) {
     int end = end();
     int first = end;
-    for (int i = end - 1; i - index >= 0; i--) {
+    for (int i = end - 1; i - index() >= 0; i--) {
       if (Cqe.qpn(memory, place(i)) != qpn) {
         first--;
         copy(i, first);
       }
     }
+    notTaken += first - index();
     begin(first);
   }
 
@@ -152,8 +165,8 @@ public final class CompletionRing {
   }
 
   private void begin(int first) {
-    int old = index;
-    index = first;
+    int old = index();
+    index += first - old;
     VarHandle.storeStoreFence(); // as in taking one
     for (; old != first; old++) {
       Cqe.arm(memory, place(old));

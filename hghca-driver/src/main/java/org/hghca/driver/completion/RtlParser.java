@@ -158,7 +158,6 @@ public final class RtlParser extends CompletionParser {
     int wqe = Cqe.wqeOffset(memory, place);
     if (Cqe.isSend(Cqe.lastDword(memory, place)) && sends.completePiece(wqe)) {
       ring.remove(at); // it does not belong to the program
-      countTaken();
       pendingDoorbells.add(sends);
     } else if (sends.completeUnpolled(wqe)) {
       pendingDoorbells.add(sends);

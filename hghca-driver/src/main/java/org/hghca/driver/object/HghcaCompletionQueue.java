@@ -238,6 +238,7 @@ final class HghcaCompletionQueue extends Resource
     }
     // Read before the lock, whose instruction delays all later loads.
     CompletionParser parser = this.parser;
+    SpinLock lock = this.lock;
     int most = Math.min(max, out.capacity());
     int count;
     Due found;
@@ -245,7 +246,7 @@ final class HghcaCompletionQueue extends Resource
     try {
       checkAlive();
       count = parser.drain(out, most);
-      if (flushing.any() && count < most) {
+      if (count < most && flushing.any()) {
         count = flushing.complete(out, count, most, parser.failures());
       }
       found = parser.takeDue();
@@ -254,7 +255,7 @@ final class HghcaCompletionQueue extends Resource
     } finally {
       lock.unlock();
     }
-    goOnWith(found);
+    goOnWith(parser, found);
     return count;
   }
 
@@ -274,7 +275,7 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /** Lets waiters of completed requests continue. Without the lock. */
-  private void goOnWith(Due found) {
+  private static void goOnWith(CompletionParser parser, Due found) {
     if (found != null) {
       Due.serveAll(found);
     }
@@ -345,7 +346,7 @@ final class HghcaCompletionQueue extends Resource
       }
     } finally {
       lock.unlock();
-      goOnWith(found);
+      goOnWith(parser, found);
     }
     if (look == Look.TELL) {
       notifier.tell();
@@ -366,7 +367,7 @@ final class HghcaCompletionQueue extends Resource
     } finally {
       lock.unlock();
     }
-    goOnWith(found);
+    goOnWith(parser, found);
     if (look == Look.TELL) {
       notifier.tell();
     }
@@ -441,7 +442,7 @@ final class HghcaCompletionQueue extends Resource
   }
 
   private long taken() {
-    return parser.taken() + flushing.given();
+    return ring.taken() + flushing.given();
   }
 
   @Override

@@ -21,7 +21,7 @@ abstract sealed class RingTail permits SendRing {
   private int tail;
 
   /** The head as the poller saw it last, which leaves its cache line to posters. */
-  private long known;
+  private int known;
 
   /**
    * Two lines, since processors fetch them in pairs, between these fields and those of a poster.
@@ -53,17 +53,13 @@ abstract sealed class RingTail permits SendRing {
   /** The position behind the last request that was posted. */
   abstract int head();
 
-  /**
-   * How many requests are outstanding, for the poller.
-   *
-   * @param asked of more than these it need not know
-   */
-  final int outstanding(int asked) {
-    int outstanding = (int) known - tail;
-    if (outstanding < asked) {
-      known = head();
-      outstanding = (int) known - tail;
-    }
-    return outstanding;
+  /** Whether a request is outstanding, for the poller. */
+  final boolean hasOutstanding() {
+    return known - tail > 0 || seesMore();
+  }
+
+  private boolean seesMore() {
+    known = head();
+    return known - tail > 0;
   }
 }

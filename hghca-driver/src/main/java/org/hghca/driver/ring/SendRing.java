@@ -428,7 +428,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
 
   /** Whether the oldest outstanding request is at an offset of the ring. */
   public final boolean isOldest(int offset) {
-    return outstanding(1) > 0 && offset == slot(ownTail()) << strideLog;
+    return hasOutstanding() && offset == slot(ownTail()) << strideLog;
   }
 
   /** Whether polling does not report a success of the oldest outstanding request. */

@@ -96,6 +96,15 @@ public final class RingMemory {
    * @param offset in bytes, inside the ring
    */
   public long at(long offset) {
+    return at(base, offset);
+  }
+
+  /**
+   * As {@link #at(long)}, for a ring that keeps its base.
+   *
+   * @param base the position of offset 0
+   */
+  public static long at(long base, long offset) {
     return base + offset & ADDRESS_BITS;
   }
 }
