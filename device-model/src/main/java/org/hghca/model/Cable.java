@@ -5,6 +5,7 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketRun;
 
 /**
  * A cable with two plugs, created by its name in the locators of two HCAs of one simulation. It is
@@ -27,7 +28,21 @@ public final class Cable extends Segment {
 
         @Override
         public void carry(EthernetPort from, Packet packet) {
-          (from == leftward.end() ? rightward : leftward).carry(packet);
+          lane(from).carry(packet);
+        }
+
+        @Override
+        public boolean passesRuns(EthernetPort from, long destinationMac) {
+          return lane(from).passesRuns(destinationMac);
+        }
+
+        @Override
+        public boolean carry(EthernetPort from, PacketRun run) {
+          return lane(from).carry(run);
+        }
+
+        private Lane lane(EthernetPort from) {
+          return from == leftward.end() ? rightward : leftward;
         }
       };
 

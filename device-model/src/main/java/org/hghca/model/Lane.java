@@ -6,6 +6,7 @@ import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketRun;
 
 /** One direction of a cable, or a way to a port. Used under its simulation's lock. */
 final class Lane {
@@ -82,6 +83,20 @@ final class Lane {
     }
     disturb(packet);
     releaseOvertaken();
+  }
+
+  /** Whether runs of packets to an address pass as they are. */
+  boolean passesRuns(long destinationMac) {
+    return quiet && end != null && end.takesRuns(destinationMac);
+  }
+
+  /** Carries a run of packets that may pass; returns whether its end has taken it. */
+  boolean carry(PacketRun run) {
+    boolean taken = end.deliver(run);
+    if (taken) {
+      carried += run.packets;
+    }
+    return taken;
   }
 
   private void disturb(Packet packet) {

@@ -16,6 +16,7 @@ public final class EthernetPort {
   private final PacketQueue arrived = new PacketQueue();
   private Medium medium;
   private PortTap tap = PortTap.NONE;
+  private RunTaker taker = RunTaker.NONE;
 
   /** The multicast groups that the port has joined: their addresses' halves, in pairs. */
   private long[] groups = NO_GROUPS;
@@ -123,6 +124,11 @@ public final class EthernetPort {
     tap = by;
   }
 
+  /** Passes arriving runs of packets to what can execute them. */
+  public void taker(RunTaker by) {
+    taker = by;
+  }
+
   /** Whether another port is at the other end of the medium. */
   public boolean isUp() {
     return medium != null && medium.isUp();
@@ -177,6 +183,37 @@ public final class EthernetPort {
     } else {
       pool.giveBack(packet);
     }
+  }
+
+  /** Whether runs of packets may be sent to an address now; see {@link Medium#passesRuns}. */
+  public boolean sendsRuns(long destinationMac) {
+    return tap.equals(PortTap.NONE)
+        && destinationMac != mac
+        && medium != null
+        && medium.passesRuns(this, destinationMac);
+  }
+
+  /** Whether it takes runs of packets to an address now: no packet waits, and no tap looks. */
+  public boolean takesRuns(long destinationMac) {
+    return tap.equals(PortTap.NONE) && destinationMac == mac && arrived.isEmpty();
+  }
+
+  /**
+   * Sends a run of packets, which must be possible now.
+   *
+   * @return false when the packets must be sent one by one
+   */
+  public boolean transmit(PacketRun run) {
+    boolean taken = medium.carry(this, run);
+    if (taken) {
+      bytesSent += run.bytes;
+    }
+    return taken;
+  }
+
+  /** A run of packets arrives from the medium; see {@link RunTaker#take}. */
+  public boolean deliver(PacketRun run) {
+    return taker.take(run);
   }
 
   /**

@@ -13,6 +13,23 @@ public interface Medium {
    */
   void carry(EthernetPort from, Packet packet);
 
+  /**
+   * Whether runs of packets may pass now from a port to an address: another port has it, and
+   * nothing that is on its way, disturbs it or looks at it is in between.
+   */
+  default boolean passesRuns(EthernetPort from, long destinationMac) {
+    return false;
+  }
+
+  /**
+   * Carries a run of packets that may pass; see {@link RunTaker#take}.
+   *
+   * @return false when the packets must come one by one
+   */
+  default boolean carry(EthernetPort from, PacketRun run) {
+    return false;
+  }
+
   /** Whether it accepts packets now. */
   default boolean hasRoom() {
     return true;

@@ -15,6 +15,7 @@ import org.hghca.model.transport.Transport;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.wire.EthernetPort;
+import org.hghca.wire.PacketRun;
 
 /**
  * The card: its registers, which any thread may access, and the resulting work, which is done in
@@ -120,6 +121,7 @@ public final class Hca implements Card {
             transport,
             gids,
             port);
+    port.taker(this::take);
   }
 
   private void workQueueFailed(int qpn) {
@@ -237,9 +239,25 @@ public final class Hca implements Card {
 
   @Override
   public boolean step(long now, StepBudget budget) {
+    if (!writes.hasEntry() && !port.hasArrived() && !transport.isDue(now) && !catastrophe) {
+      return false;
+    }
     host.beginStep();
     try {
       return work(now, budget);
+    } finally {
+      host.endStep();
+    }
+  }
+
+  /** Takes a run of packets in the step of another card. */
+  private boolean take(PacketRun run) {
+    host.beginStep();
+    try {
+      transport.time(run.sentAt);
+      boolean taken = host.isDirect() && transport.take(run);
+      endWork();
+      return taken;
     } finally {
       host.endStep();
     }
@@ -253,13 +271,17 @@ public final class Hca implements Card {
       worked = true;
     }
     worked |= transport.run(budget.most());
+    endWork();
+    return worked;
+  }
+
+  private void endWork() {
     transport.settle();
     completionQueues.endStep();
     if (catastrophe) {
       catastrophe = false;
       events.catastrophe();
     }
-    return worked;
   }
 
   private boolean takeWrites(StepBudget budget) {

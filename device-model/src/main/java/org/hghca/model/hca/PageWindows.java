@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.hghca.vfio.DmaWindow;
+import org.hghca.wire.MemoryPieces;
 
 /**
  * The pages of registered memory, by their entries in the MTT: an entry is read in place at each
@@ -21,9 +22,19 @@ final class PageWindows {
   private static final class Page {
     long index = -1;
     long epoch;
-    MemorySegment entry;
+
+    /** The memory that the entry is in, its I/O address, and that of the entry. */
+    MemorySegment table;
+
+    long tableIova;
+    long entry;
     long iova;
     DmaWindow window;
+
+    /** Reads the entry. */
+    long read() {
+      return table.get(ADDRESS, entry - tableIova);
+    }
   }
 
   private final HostMemory host;
@@ -61,6 +72,40 @@ final class PageWindows {
         : HostMemory.read(page.window, iova, packet, offset, size);
   }
 
+  /**
+   * Adds bytes to others: from a page on, as many as follow one another there and in the MTT.
+   *
+   * @param index of the page's entry in the MTT
+   * @param most number of bytes
+   * @param toHost whether they are to be written
+   * @return number of bytes, 0 when they must be accessed by calls of the bus
+   */
+  int locate(long index, int inPage, int most, boolean toHost, MemoryPieces into) {
+    Page page = find(index, inPage);
+    if (page == null || toHost && !page.window.access().writable()) {
+      return 0;
+    }
+    DmaWindow window = page.window;
+    int size = Icm.PAGE_SIZE - inPage;
+    long entry = page.entry;
+    long next = page.iova;
+    while (size < most && (entry += TranslationTables.MTT_ENTRY) % Icm.PAGE_SIZE != 0) {
+      next += Icm.PAGE_SIZE;
+      if (!window.holds(next, Icm.PAGE_SIZE)
+          || (page.table.get(ADDRESS, entry - page.tableIova) & ~PAGE_MASK) != next) {
+        break;
+      }
+      size += Icm.PAGE_SIZE;
+    }
+    size = Math.min(size, most);
+    long iova = page.iova + inPage;
+    if (!window.holds(iova, size)) {
+      return 0;
+    }
+    into.add(window.memory(), iova - window.iova(), size);
+    return size;
+  }
+
   private Page find(long index, int inPage) {
     if (!host.isDirect()) {
       return null;
@@ -69,7 +114,7 @@ final class PageWindows {
     try {
       return page.index == index
               && page.epoch == host.epoch() + icm.epoch()
-              && (page.entry.get(ADDRESS, 0) & ~PAGE_MASK) == page.iova
+              && (page.read() & ~PAGE_MASK) == page.iova
           ? page
           : fill(page, index, inPage);
     } catch (IllegalStateException e) {
@@ -84,8 +129,10 @@ final class PageWindows {
     if (table == null) {
       return null;
     }
-    page.entry = table.memory().asSlice(at - table.iova(), TranslationTables.MTT_ENTRY);
-    page.iova = page.entry.get(ADDRESS, 0) & ~PAGE_MASK;
+    page.table = table.memory();
+    page.tableIova = table.iova();
+    page.entry = at;
+    page.iova = page.read() & ~PAGE_MASK;
     page.window = host.window(page.iova + inPage, 1);
     if (page.window == null) {
       return null;

@@ -9,6 +9,7 @@ import org.hghca.abi.WriteMtt;
 import org.hghca.model.transport.KeyedMemory;
 import org.hghca.model.transport.MemoryAccess;
 import org.hghca.model.transport.MemoryStatus;
+import org.hghca.wire.MemoryPieces;
 
 /**
  * Memory protection and translation: finds the MPT entry of a key, checks protection domain, bounds
@@ -146,6 +147,27 @@ final class TranslationTables implements KeyedMemory {
       int size) {
     MemoryStatus status = check(key, domain, address, size, access);
     return status == MemoryStatus.OK ? move(address, source, offset, size, true) : status;
+  }
+
+  @Override
+  public boolean locate(
+      int key, int domain, long address, MemoryAccess access, int size, MemoryPieces into) {
+    if (check(key, domain, address, size, access) != MemoryStatus.OK) {
+      return false;
+    }
+    boolean toHost = access != MemoryAccess.LOCAL_READ && access != MemoryAccess.REMOTE_READ;
+    long index = firstPage + (address >>> Icm.PAGE_SHIFT) - (start >>> Icm.PAGE_SHIFT);
+    int inPage = (int) address & PAGE_MASK;
+    for (int done = 0; done < size; ) {
+      int found = windows.locate(index, inPage, size - done, toHost, into);
+      if (found == 0) {
+        return false;
+      }
+      done += found;
+      index += inPage + found >>> Icm.PAGE_SHIFT;
+      inPage = 0;
+    }
+    return true;
   }
 
   /** Reads from a queue, whose addresses count from the beginning of its memory region. */

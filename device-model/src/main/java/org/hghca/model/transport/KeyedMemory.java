@@ -1,6 +1,7 @@
 package org.hghca.model.transport;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.wire.MemoryPieces;
 
 /** Host memory as a queue pair sees it: by key, within a protection domain. */
 public interface KeyedMemory {
@@ -17,6 +18,14 @@ public interface KeyedMemory {
       MemorySegment target,
       long offset,
       int length);
+
+  /**
+   * Finds a range in this process's memory, for accesses in the same step.
+   *
+   * @return false when it may not be accessed, or only by {@link #read} and {@link #write}; then
+   *     some of it may have been added
+   */
+  boolean locate(int key, int pd, long address, MemoryAccess access, int length, MemoryPieces into);
 
   /** Writes a range that {@link #check} would allow from a packet. */
   MemoryStatus write(

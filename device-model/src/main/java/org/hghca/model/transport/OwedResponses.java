@@ -143,9 +143,9 @@ final class OwedResponses {
     return owed.getFirst().repeat;
   }
 
-  /** Bytes of the next response. */
-  int length(int mtu) {
-    return (int) Math.min(mtu, owed.getFirst().left);
+  /** Bytes of the next responses, of which all but the last are full. */
+  int length(int full) {
+    return (int) Math.min(full, owed.getFirst().left);
   }
 
   /** The BTH operation of the next response. */
@@ -161,14 +161,20 @@ final class OwedResponses {
     return isLast ? PacketOpcode.READ_RESPONSE_ONLY : PacketOpcode.READ_RESPONSE_FIRST;
   }
 
-  /** The next response has been sent. */
-  void advance(int length) {
+  /** Responses to the first request that are left. */
+  int packetsLeft() {
+    return owed.getFirst().packetsLeft;
+  }
+
+  /** The next responses have been sent. */
+  void advance(int packets, int length) {
     Owed first = owed.getFirst();
     first.address += length;
     first.left -= length;
-    first.psn = Psn.add(first.psn, 1);
+    first.psn = Psn.add(first.psn, packets);
     first.begun = true;
-    if (--first.packetsLeft == 0) {
+    first.packetsLeft -= packets;
+    if (first.packetsLeft == 0) {
       dropFirst();
     }
   }

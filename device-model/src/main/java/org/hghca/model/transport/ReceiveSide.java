@@ -1,6 +1,7 @@
 package org.hghca.model.transport;
 
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketRun;
 
 /** The receiving half of a queue pair: executes the requests in packets. */
 interface ReceiveSide {
@@ -10,6 +11,11 @@ interface ReceiveSide {
 
   /** A request of a peer has arrived. */
   void receive(ConnectionContext qp, Packet packet, int operation);
+
+  /** A run of requests has arrived; see {@link org.hghca.wire.RunTaker#take}. */
+  default boolean take(ConnectionContext qp, PacketRun run) {
+    return false;
+  }
 
   /**
    * Sends the answers that are due.

@@ -3,6 +3,7 @@ package org.hghca.model.transport;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
+import org.hghca.wire.PacketRun;
 
 /**
  * The sending half of a reliable connection: takes work requests, cuts them into packets, keeps
@@ -96,6 +97,11 @@ final class Requester implements SendSide {
       if (request.status == WorkStatus.SUCCESS && !mayGo(qp, request)) {
         break;
       }
+      int run = request.status == WorkStatus.SUCCESS ? sendRun(qp, request, budget - sent) : 0;
+      if (run > 0) {
+        sent += run;
+        continue;
+      }
       if (request.status == WorkStatus.SUCCESS) {
         sendPacket(qp, request);
       }
@@ -186,6 +192,33 @@ final class Requester implements SendSide {
     return Math.min(request.packets, cursorPacket - cursorPacket % most + most);
   }
 
+  /** Sends packets of the request at the cursor as a run; returns their number, or 0. */
+  private int sendRun(ConnectionContext qp, SendWork request, int budget) {
+    // The last packet of one with immediate data may meet that no receive is posted.
+    int whole = request.packets - (request.operation.hasImmediate() ? 1 : 0);
+    int packets = Math.min(whole - cursorPacket, budget);
+    if (packets < 2
+        || request.operation.isAnsweredWithData()
+        || request.inlineLength >= 0
+        || window.isReduced()
+        || !transport.sendsRuns(endpoint, qp)) {
+      return 0;
+    }
+    packets = Math.min(packets, window.room(request));
+    int end = cursorPacket + packets;
+    PacketRun run = packets < 2 ? null : transport.runs().ofRequest(qp, request, cursorPacket, end);
+    if (run == null) {
+      return 0;
+    }
+    run.first.ackRequest = window.asks(request, cursorPacket, end) || end == request.packets;
+    if (!transport.transmit(run)) {
+      return 0;
+    }
+    window.sentEach(request, cursorPacket, end);
+    sent(qp, request, end, run.first.ackRequest);
+    return packets;
+  }
+
   private void sendPacket(ConnectionContext qp, SendWork request) {
     boolean isRead = request.operation.isAnsweredWithData();
     boolean isFirst = cursorPacket == 0;
@@ -217,27 +250,32 @@ final class Requester implements SendSide {
         return;
       }
     }
-    rewound = false;
     // At a limited rate half a window may take longer than the time-out.
     packet.ackRequest =
         window.sent(request, cursorPacket, end) || isLast || endpoint.rate.isLimited();
+    sent(qp, request, end, packet.ackRequest);
+    transport.transmit(packet);
+  }
+
+  /** The packets of the request at the cursor up to below another are sent. */
+  private void sent(ConnectionContext qp, SendWork request, int end, boolean asks) {
+    rewound = false;
     int behind = Psn.add(request.firstPsn, end);
     if (unackedPsn == unsentPsn) {
       startTimer(qp);
     }
     if (Psn.distance(unackedPsn, behind) > Psn.distance(unackedPsn, unsentPsn)) {
       unsentPsn = behind;
-      if (packet.ackRequest) {
+      if (asks) {
         early.sent(Psn.add(behind, -1), transport.now());
       }
     }
-    if (isLast) {
+    if (end == request.packets) {
       cursor++;
       cursorPacket = 0;
     } else {
       cursorPacket = end;
     }
-    transport.transmit(packet);
   }
 
   @Override
@@ -344,6 +382,49 @@ final class Requester implements SendSide {
       readsUnderWay--;
     }
     acknowledge(qp, packet.psn);
+  }
+
+  /** Responses to a READ, if they are the next ones and go on as they should. */
+  @Override
+  public boolean take(ConnectionContext qp, PacketRun run) {
+    Packet first = run.first;
+    int last = Psn.add(first.psn, run.packets - 1);
+    if (head == tail
+        || first.psn != unackedPsn
+        || Psn.distance(unackedPsn, last) >= Psn.distance(unackedPsn, unsentPsn)
+        || window.isReduced()) {
+      return false;
+    }
+    SendWork request = ring[head & REQUESTS - 1];
+    if (request.operation != SendOperation.READ || run.mtu != request.mtu) {
+      return false;
+    }
+    long offset = (long) request.responses * request.mtu;
+    int end = request.responses + run.packets;
+    int most = window.readPackets(request.mtu);
+    boolean endsPiece = end == request.packets || end % most == 0;
+    boolean isInPiece = end <= Math.min(request.packets, request.responses / most * most + most);
+    long expected = Math.min((long) run.packets * request.mtu, request.length() - offset);
+    if (!isInPiece
+        || run.bytes != expected
+        || run.lastOperation == PacketOpcode.READ_RESPONSE_LAST && !endsPiece
+        || !request.pieces.locate(
+            transport.memory(),
+            qp.pd,
+            offset,
+            MemoryAccess.LOCAL_WRITE,
+            run.bytes,
+            transport.target())
+        || !transport.copy(run)) {
+      return false;
+    }
+    request.responses = end;
+    if (endsPiece && (head != cursor || request.responses <= cursorPacket)) {
+      readsUnderWay--;
+    }
+    acknowledge(qp, last);
+    transport.schedule(endpoint);
+    return true;
   }
 
   /**

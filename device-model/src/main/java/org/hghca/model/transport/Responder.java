@@ -2,6 +2,7 @@ package org.hghca.model.transport;
 
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
+import org.hghca.wire.PacketRun;
 
 /**
  * The receiving half of a reliable connection: executes requests in the order of their PSNs and
@@ -100,6 +101,82 @@ final class Responder implements ReceiveSide {
     }
   }
 
+  /** Only what a packet would do without any answer but an acknowledgement. */
+  @Override
+  public boolean take(ConnectionContext qp, PacketRun run) {
+    Packet first = run.first;
+    int operation = first.opcode & PacketOpcode.OPERATION_MASK;
+    boolean isSend = PacketOpcode.isSend(operation);
+    boolean starts = PacketOpcode.starts(operation);
+    Message goesOn = isSend ? Message.SEND : Message.WRITE;
+    if (first.psn != qp.expectedPsn
+        || run.mtu != qp.mtu
+        || message != (starts ? Message.NONE : goesOn)
+        || !(isSend ? placeSend(qp, run, starts) : placeWrite(qp, run, starts))
+        || !transport.copy(run)) {
+      return false;
+    }
+    arrived = (starts ? 0 : arrived) + run.bytes;
+    message = goesOn;
+    awaitsRepeat = false;
+    if (answer != NOTHING) {
+      answer = Aeth.ACK;
+    }
+    accept(qp, first, run.packets, run.lastOperation);
+    return true;
+  }
+
+  /** Finds where a run of a SEND belongs; returns false when it is not all right. */
+  private boolean placeSend(ConnectionContext qp, PacketRun run, boolean starts) {
+    if (starts && !holdsReceive) {
+      receive.clear();
+      holdsReceive = transport.queues().nextReceive(qp, receive);
+    }
+    long before = starts ? 0 : arrived;
+    return holdsReceive
+        && receive.status == WorkStatus.SUCCESS
+        && before + run.bytes <= receive.pieces.total()
+        && receive.pieces.locate(
+            transport.memory(),
+            qp.pd,
+            before,
+            MemoryAccess.LOCAL_WRITE,
+            run.bytes,
+            transport.target());
+  }
+
+  /** Finds where a run of an RDMA WRITE belongs; returns false when it is not all right. */
+  private boolean placeWrite(ConnectionContext qp, PacketRun run, boolean starts) {
+    long before = starts ? 0 : arrived;
+    if (starts && !beginsWrite(qp, run.first)) {
+      return false;
+    }
+    long total = before + run.bytes;
+    return (PacketOpcode.ends(run.lastOperation) ? total == announced : total < announced)
+        && transport
+            .memory()
+            .locate(
+                writeKey,
+                qp.pd,
+                writeAddress + before,
+                MemoryAccess.REMOTE_WRITE,
+                run.bytes,
+                transport.target());
+  }
+
+  /** Takes address and length of an RDMA WRITE; returns whether all of it may be written. */
+  private boolean beginsWrite(ConnectionContext qp, Packet packet) {
+    writeAddress = packet.remoteAddress;
+    writeKey = packet.remoteKey;
+    announced = Integer.toUnsignedLong(packet.dmaLength);
+    return qp.remoteWrite
+        && announced <= SendWork.MAX_LENGTH
+        && transport
+                .memory()
+                .check(writeKey, qp.pd, writeAddress, announced, MemoryAccess.REMOTE_WRITE)
+            == MemoryStatus.OK;
+  }
+
   private void execute(ConnectionContext qp, Packet packet, int operation) {
     if (!isInSequence(qp, packet, operation)) {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
@@ -156,7 +233,7 @@ final class Responder implements ReceiveSide {
       return;
     }
     arrived += packet.length;
-    accept(qp, packet, operation);
+    accept(qp, packet, 1, operation);
   }
 
   private void executeWrite(ConnectionContext qp, Packet packet, int operation) {
@@ -210,18 +287,20 @@ final class Responder implements ReceiveSide {
     }
     message = Message.WRITE;
     arrived = total;
-    accept(qp, packet, operation);
+    accept(qp, packet, 1, operation);
   }
 
   /** Takes the next posted receive; without one the peer gets an RNR NAK. */
   private boolean takeReceive(ConnectionContext qp) {
-    receive.clear();
-    if (!transport.queues().nextReceive(qp, receive)) {
+    if (!holdsReceive) { // a run has taken one if it was refused for another reason
+      receive.clear();
+      holdsReceive = transport.queues().nextReceive(qp, receive);
+    }
+    if (!holdsReceive) {
       nak(qp, Aeth.RNR_NAK | qp.minRnrTimer);
       awaitsRepeat = true;
       return false;
     }
-    holdsReceive = true;
     if (receive.status != WorkStatus.SUCCESS) {
       failReceive(qp, receive.status, Aeth.NAK_REMOTE_OPERATION);
       return false;
@@ -229,10 +308,15 @@ final class Responder implements ReceiveSide {
     return true;
   }
 
-  /** The packet has been executed. */
-  private void accept(ConnectionContext qp, Packet packet, int operation) {
-    newest = packet.psn;
-    advance(qp, 1);
+  /**
+   * Packets have been executed.
+   *
+   * @param packet the first one, or the only one
+   * @param operation of the last one
+   */
+  private void accept(ConnectionContext qp, Packet packet, int packets, int operation) {
+    newest = Psn.add(packet.psn, packets - 1);
+    advance(qp, packets);
     if (PacketOpcode.ends(operation)) {
       message = Message.NONE;
       messages++;
@@ -370,7 +454,12 @@ final class Responder implements ReceiveSide {
       if (answer == Aeth.ACK && Psn.compare(newest, owed.psn()) < 0) {
         sendAnswer(qp);
       } else {
-        sendData(qp);
+        int run = sendRun(qp, budget - sent);
+        if (run > 0) {
+          sent += run - 1;
+        } else {
+          sendData(qp);
+        }
       }
       sent++;
     }
@@ -379,6 +468,20 @@ final class Responder implements ReceiveSide {
       sent++;
     }
     return sent;
+  }
+
+  /** Sends the next responses to a READ as a run; returns their number, 0 where that cannot be. */
+  private int sendRun(ConnectionContext qp, int budget) {
+    int packets = owed.isAtomic() ? 0 : Math.min(budget, owed.packetsLeft());
+    if (packets < 2 || !transport.sendsRuns(endpoint, qp)) {
+      return 0;
+    }
+    PacketRun run = transport.runs().ofResponse(qp, owed, packets);
+    if (run == null || !transport.transmit(run)) {
+      return 0;
+    }
+    owed.advance(packets, run.bytes);
+    return packets;
   }
 
   private void sendAnswer(ConnectionContext qp) {
@@ -419,7 +522,7 @@ final class Responder implements ReceiveSide {
                     0,
                     packet.length);
     if (status == MemoryStatus.OK) {
-      owed.advance(packet.length);
+      owed.advance(1, packet.length);
       transport.transmit(packet);
       return;
     }

@@ -1,6 +1,7 @@
 package org.hghca.model.transport;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.wire.MemoryPieces;
 
 /** The local buffers of a work request: up to a fixed number of pieces of registered memory. */
 public final class ScatterList {
@@ -67,6 +68,29 @@ public final class ScatterList {
   /** Writes {@code length} bytes from {@code offset} on, which must exist. */
   MemoryStatus scatter(KeyedMemory memory, int pd, long offset, MemorySegment source, int length) {
     return move(memory, pd, offset, source, length, true);
+  }
+
+  /**
+   * Finds {@code length} bytes from {@code offset} on, which must exist, in this process's memory;
+   * see {@link KeyedMemory#locate}.
+   */
+  boolean locate(
+      KeyedMemory memory, int pd, long offset, MemoryAccess access, int length, MemoryPieces into) {
+    long skip = offset;
+    int done = 0;
+    for (int i = 0; done < length; i++) {
+      if (skip >= lengths[i]) {
+        skip -= lengths[i];
+        continue;
+      }
+      int piece = (int) Math.min(lengths[i] - skip, length - done);
+      if (!memory.locate(keys[i], pd, addresses[i] + skip, access, piece, into)) {
+        return false;
+      }
+      done += piece;
+      skip = 0;
+    }
+    return true;
   }
 
   private MemoryStatus move(

@@ -81,6 +81,11 @@ public enum SendOperation {
     return answeredWithData;
   }
 
+  /** Whether the last packet carries immediate data. */
+  boolean hasImmediate() {
+    return this == SEND_IMM || this == WRITE_IMM;
+  }
+
   public boolean isAtomic() {
     return this == COMPARE_SWAP || this == FETCH_ADD;
   }

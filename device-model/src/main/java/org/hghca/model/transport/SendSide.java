@@ -1,6 +1,7 @@
 package org.hghca.model.transport;
 
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketRun;
 
 /** The sending half of a queue pair: makes packets from its work requests. */
 interface SendSide {
@@ -23,6 +24,11 @@ interface SendSide {
 
   /** A response of the peer has arrived. */
   void receive(ConnectionContext qp, Packet packet, int operation);
+
+  /** A run of responses has arrived; see {@link org.hghca.wire.RunTaker#take}. */
+  default boolean take(ConnectionContext qp, PacketRun run) {
+    return false;
+  }
 
   /** The requested time has come. */
   void timeout(ConnectionContext qp);

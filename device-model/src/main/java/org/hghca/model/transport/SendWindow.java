@@ -69,6 +69,29 @@ final class SendWindow {
     return full * (to - 1 - from) + units(last);
   }
 
+  /** Whether losses have made it smaller. */
+  boolean isReduced() {
+    return size < most;
+  }
+
+  /** How many full packets of a request may be sent now. */
+  int room(SendWork request) {
+    return (size - inFlight) / units(request.mtu);
+  }
+
+  /** Whether one of some packets must ask for an acknowledgement if they are sent now. */
+  boolean asks(SendWork request, int from, int to) {
+    int units = units(request, from, to);
+    return unasked + units >= size / 2 || inFlight + units >= size;
+  }
+
+  /** Packets of a request are sent, each by itself. */
+  void sentEach(SendWork request, int from, int to) {
+    for (int i = from; i < to; i++) {
+      sent(request, i, i + 1);
+    }
+  }
+
   /** Whether packets of a request may be sent now. */
   boolean takes(SendWork request, int from, int to) {
     return inFlight == 0 || inFlight + units(request, from, to) <= size;

@@ -5,8 +5,10 @@ import java.util.Arrays;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.IpAddress;
+import org.hghca.wire.MemoryPieces;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
+import org.hghca.wire.PacketRun;
 
 /**
  * The queue pairs of one device, of every service: passes packets, work requests and time to the
@@ -57,6 +59,9 @@ public final class Transport {
   private final PathMigrator migrator;
 
   private final ConnectionContext context = new ConnectionContext();
+  private final PacketRun run = new PacketRun();
+  private final RunMaker runs = new RunMaker(this);
+  private final MemoryPieces target = new MemoryPieces();
 
   /** By queue pair number; null where a queue pair is in RESET. */
   private Endpoint[] endpoints = new Endpoint[64];
@@ -239,6 +244,35 @@ public final class Transport {
     port.pool().giveBack(packet);
   }
 
+  /**
+   * Takes a run of packets of a reliable connection, where all is as usual; see {@link
+   * org.hghca.wire.RunTaker#take}.
+   */
+  public boolean take(PacketRun run) {
+    Packet first = run.first;
+    Endpoint endpoint = find(first.destinationQpn);
+    ConnectionContext qp = endpoint == null ? null : load(endpoint);
+    if (qp == null
+        || endpoint.service != Service.RC
+        || qp.migration != Migration.MIGRATED
+        || !qp.path.isBack(first)
+        || CongestionNotifier.isMarked(first)) {
+      return false;
+    }
+    boolean isResponse = PacketOpcode.isResponse(first.opcode & PacketOpcode.OPERATION_MASK);
+    boolean taken =
+        isResponse
+            ? qp.state.sends() && endpoint.sender.take(qp, run)
+            : qp.state.sends() && endpoint.receiver.take(qp, run);
+    if (taken) {
+      counters.packetsReceived += run.packets;
+    }
+    if (taken && isResponse) {
+      tellDrained(endpoint, qp);
+    }
+    return taken;
+  }
+
   /** Every queue pair of a group gets a copy, the one that sent it among them. */
   private void receiveInGroup(Packet packet) {
     int[] members =
@@ -315,6 +349,11 @@ public final class Transport {
   /** Sets the time: nanoseconds, never less than before. */
   public void time(long nanos) {
     now = nanos;
+  }
+
+  /** Whether {@link #run} has something to do at a time. */
+  public boolean isDue(long nanos) {
+    return !scheduled.isEmpty() || !failed.isEmpty() || nextDeadline() <= nanos;
   }
 
   /**
@@ -526,12 +565,62 @@ public final class Transport {
   /** A packet with the addresses of the connection. */
   Packet packetTo(ConnectionContext qp) {
     Packet packet = packet();
+    address(packet, qp);
+    return packet;
+  }
+
+  private static void address(Packet packet, ConnectionContext qp) {
     packet.destinationMac = qp.destinationMac;
     packet.sourceMac = qp.sourceMac;
     qp.path.putInto(packet);
     packet.migrated = qp.migration == Migration.MIGRATED;
     packet.destinationQpn = qp.remoteQpn;
-    return packet;
+  }
+
+  /** Whether runs of packets may be sent over a connection now. */
+  boolean sendsRuns(Endpoint endpoint, ConnectionContext qp) {
+    return !endpoint.rate.isLimited() && port.sendsRuns(qp.destinationMac);
+  }
+
+  RunMaker runs() {
+    return runs;
+  }
+
+  /** A run with the addresses of the connection; there is one at a time. */
+  PacketRun runTo(ConnectionContext qp) {
+    run.clear();
+    address(run.first, qp);
+    run.sentAt = now;
+    return run;
+  }
+
+  /** Sends a run of packets; returns false when they must be sent one by one. */
+  boolean transmit(PacketRun run) {
+    boolean taken = port.transmit(run);
+    if (taken) {
+      counters.packetsSent += run.packets;
+    }
+    return taken;
+  }
+
+  /**
+   * Copies the payload of a run to {@link #target}.
+   *
+   * @return false when that is not possible, and some of it may have been copied
+   */
+  boolean copy(PacketRun run) {
+    try {
+      run.payload.copyTo(target);
+      return true;
+    } catch (IllegalStateException | InternalError e) {
+      return false; // memory has gone: a packet will find which
+    }
+  }
+
+  /** Where the payload of a run that is being taken belongs; empty. */
+  MemoryPieces target() {
+    target.clear();
+    return target;
   }
 
   void transmit(Packet packet) {

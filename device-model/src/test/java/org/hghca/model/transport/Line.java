@@ -10,6 +10,7 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
+import org.hghca.wire.PacketRun;
 
 /** Two stations and a line between them that can lose, duplicate, reorder and delay packets. */
 final class Line implements Medium {
@@ -35,6 +36,12 @@ final class Line implements Medium {
 
   /** Whether it says that it loses packets; for queue pairs that leave RESET after it was set. */
   boolean losesPackets;
+
+  /** Whether runs of packets pass while nothing disturbs the line. */
+  boolean passesRuns;
+
+  /** Runs that were taken. */
+  int runs;
 
   /** Whether it takes packets; those that it gets nevertheless are carried. */
   boolean room = true;
@@ -85,6 +92,14 @@ final class Line implements Medium {
     return this;
   }
 
+  /** Makes the line perfect again; packets in flight arrive. */
+  void calm() {
+    random = null;
+    release();
+    releaseLate(Integer.MAX_VALUE);
+    keepsLog = true;
+  }
+
   @Override
   public boolean isUp() {
     return true;
@@ -101,8 +116,31 @@ final class Line implements Medium {
   }
 
   @Override
+  public boolean passesRuns(EthernetPort from, long destinationMac) {
+    return passesRuns
+        && random == null
+        && held == null
+        && late.isEmpty()
+        && delayed.isEmpty()
+        && other(from).takesRuns(destinationMac);
+  }
+
+  @Override
+  public boolean carry(EthernetPort from, PacketRun run) {
+    boolean taken = other(from).deliver(run);
+    if (taken) {
+      runs++;
+    }
+    return taken;
+  }
+
+  private EthernetPort other(EthernetPort from) {
+    return from == a.port ? b.port : a.port;
+  }
+
+  @Override
   public void carry(EthernetPort from, Packet packet) {
-    EthernetPort to = from == a.port ? b.port : a.port;
+    EthernetPort to = other(from);
     if (keepsLog) {
       seen.add(
           new Seen(

@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.hghca.wire.EthernetPort;
+import org.hghca.wire.MemoryPieces;
 import org.hghca.wire.PacketPool;
+import org.hghca.wire.PacketRun;
 
 /**
  * A minimal device around a transport: one queue pair, contexts and work queues in Java objects,
@@ -67,6 +69,14 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
     port = new EthernetPort(mac, pool);
     transport = new Transport(port, this, this, this, this, this);
     transport.modified(QPN, QueuePairState.RTS);
+    port.taker(this::take);
+  }
+
+  private boolean take(PacketRun run) {
+    transport.time(run.sentAt);
+    boolean taken = transport.take(run);
+    transport.settle();
+    return taken;
   }
 
   void post(Consumer<SendWork> request) {
@@ -150,6 +160,16 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   public MemoryStatus check(int key, int pd, long address, long length, MemoryAccess access) {
     boolean inside = address >= 0 && length <= memory.byteSize() - address;
     return key == KEY && inside && !memoryDenied ? MemoryStatus.OK : MemoryStatus.DENIED;
+  }
+
+  @Override
+  public boolean locate(
+      int key, int pd, long address, MemoryAccess access, int length, MemoryPieces into) {
+    boolean located = !memoryGone && check(key, pd, address, length, access) == MemoryStatus.OK;
+    if (located) {
+      into.add(memory, address, length);
+    }
+    return located;
   }
 
   @Override

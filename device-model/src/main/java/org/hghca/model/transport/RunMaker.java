@@ -1,0 +1,74 @@
+package org.hghca.model.transport;
+
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
+import org.hghca.wire.PacketRun;
+
+/**
+ * Makes runs of the packets of a reliable connection: headers as the packets would have them, and
+ * where their payload lies. A run is good until the next one is made.
+ */
+final class RunMaker {
+  private final Transport transport;
+
+  RunMaker(Transport transport) {
+    this.transport = transport;
+  }
+
+  /**
+   * Makes a run of the packets of a request from one to below another, at least two.
+   *
+   * @return null when the payload must be read packet by packet
+   */
+  PacketRun ofRequest(ConnectionContext qp, SendWork request, int from, int to) {
+    long offset = (long) from * request.mtu;
+    int bytes = (int) (Math.min((long) to * request.mtu, request.length()) - offset);
+    PacketRun run = transport.runTo(qp);
+    if (!request.pieces.locate(
+        transport.memory(), qp.pd, offset, MemoryAccess.LOCAL_READ, bytes, run.payload)) {
+      return null;
+    }
+    boolean isLast = to == request.packets;
+    Packet first = run.first;
+    first.opcode = PacketOpcode.RC | request.operation.packetOperation(from == 0, false);
+    first.psn = Psn.add(request.firstPsn, from);
+    first.solicited = isLast && request.solicited;
+    if (from == 0 && request.operation.usesRemoteMemory()) {
+      first.remoteAddress = request.remoteAddress;
+      first.remoteKey = request.remoteKey;
+      first.dmaLength = (int) request.length();
+    }
+    run.lastOperation = request.operation.packetOperation(false, isLast);
+    run.packets = to - from;
+    run.mtu = request.mtu;
+    run.bytes = bytes;
+    return run;
+  }
+
+  /**
+   * Makes a run of the next responses to a READ.
+   *
+   * @param packets their number, at least two
+   * @return null when the payload must be read packet by packet
+   */
+  PacketRun ofResponse(ConnectionContext qp, OwedResponses owed, int packets) {
+    int bytes = owed.length(packets * qp.mtu);
+    PacketRun run = transport.runTo(qp);
+    if (!transport
+        .memory()
+        .locate(owed.key(), qp.pd, owed.address(), MemoryAccess.REMOTE_READ, bytes, run.payload)) {
+      return null;
+    }
+    Packet first = run.first;
+    first.opcode = PacketOpcode.RC | owed.operation();
+    first.psn = owed.psn();
+    run.lastOperation =
+        packets == owed.packetsLeft()
+            ? PacketOpcode.READ_RESPONSE_LAST
+            : PacketOpcode.READ_RESPONSE_MIDDLE;
+    run.packets = packets;
+    run.mtu = qp.mtu;
+    run.bytes = bytes;
+    return run;
+  }
+}

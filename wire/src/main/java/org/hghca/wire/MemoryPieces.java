@@ -1,0 +1,72 @@
+package org.hghca.wire;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+
+/** Bytes that lie in pieces of this process's memory, in the order of the pieces. */
+public final class MemoryPieces {
+  private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+
+  private MemorySegment[] segments = new MemorySegment[32];
+  private long[] offsets = new long[32];
+  private long[] lengths = new long[32];
+  private int count;
+
+  /** Forgets all pieces. */
+  public void clear() {
+    Arrays.fill(segments, 0, count, null);
+    count = 0;
+  }
+
+  /**
+   * Adds bytes of a segment, which must have them; a neighbor of the last piece becomes its end.
+   */
+  public void add(MemorySegment segment, long offset, long length) {
+    int last = count - 1;
+    if (last >= 0 && segments[last].equals(segment) && offsets[last] + lengths[last] == offset) {
+      lengths[last] += length;
+      return;
+    }
+    if (count == segments.length) {
+      segments = Arrays.copyOf(segments, 2 * count);
+      offsets = Arrays.copyOf(offsets, 2 * count);
+      lengths = Arrays.copyOf(lengths, 2 * count);
+    }
+    segments[count] = segment;
+    offsets[count] = offset;
+    lengths[count++] = length;
+  }
+
+  /**
+   * Copies all bytes to others, which must be as many. A reader that sees the last byte of a piece
+   * sees those before it.
+   *
+   * @throws IllegalStateException if the arena of a segment is closed
+   */
+  public void copyTo(MemoryPieces target) {
+    int at = 0;
+    long skip = 0;
+    for (int to = 0; to < target.count; to++) {
+      for (long done = 0; done < target.lengths[to]; ) {
+        long size = Math.min(lengths[at] - skip, target.lengths[to] - done);
+        copy(
+            segments[at], offsets[at] + skip, target.segments[to], target.offsets[to] + done, size);
+        done += size;
+        skip += size;
+        if (skip == lengths[at]) {
+          at++;
+          skip = 0;
+        }
+      }
+    }
+  }
+
+  private static void copy(
+      MemorySegment from, long offset, MemorySegment to, long target, long size) {
+    long last = size - 1;
+    MemorySegment.copy(from, offset, to, target, last);
+    BYTE.setRelease(to, target + last, from.get(ValueLayout.JAVA_BYTE, offset + last));
+  }
+}
