@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The programs of perftest and the ping-pongs on the profiles of the makers' RTL, each with itself,
@@ -101,5 +102,16 @@ class PerfProfilesTest {
           .matches("hghca: %s needs atomics, which model:.* has not\n".formatted(program));
       assertThat(run.out()).isEmpty();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"r1", "r2"})
+  void sharedReceivesAreRefused(String profile) throws Exception {
+    CommandLineRun run = start(profile, "srq_pingpong -g 0", 18_515, SERVER).await();
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .isEqualTo(
+            "Couldn't create SRQ\nhghca: shared receive queues need a card that makes peers wait"
+                + " for receives; this card fails them: EOPNOTSUPP (95)\n");
   }
 }
