@@ -13,7 +13,7 @@
 declare -A GUEST_PROCESS=() DEADLINE=() SERVER_PROCESS=()
 
 # Prints the arguments for QEMU that make the kind of machine, and the kernel and its command line.
-# $1: intel, virtio, own, bare or rxe
+# $1: intel, virtio, own, bare, rxe, nic or nic-iommu
 machine() {
   local stock="-kernel $SOCKETS/stock -initrd $SOCKETS/stock.gz"
   local own="-kernel $OWN_KERNEL/vmlinuz -initrd $SOCKETS/own.gz"
@@ -24,7 +24,8 @@ machine() {
     virtio) echo "$stock -machine q35 -device virtio-iommu-pci" ;;
     own) echo "$own $intel" ;;
     bare) echo "$own -machine q35" ;;
-    rxe) echo "$stock -machine q35" ;;
+    rxe | nic) echo "$stock -machine q35" ;;
+    nic-iommu) echo "$stock $intel" ;;
   esac
 }
 
@@ -35,6 +36,8 @@ kernel_arguments() {
     virtio) echo "vfio_iommu_type1.allow_unsafe_interrupts=1" ;;
     bare) echo "vfio.enable_unsafe_noiommu_mode=1" ;;
     rxe) echo "lab.no-tools" ;;
+    nic) echo "lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
+    nic-iommu) echo "intel_iommu=on,sm_off iommu.passthrough=0 lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
   esac
 }
 
@@ -78,6 +81,12 @@ start_devices() {
       add_vfio_user "$socket-right"
       ;;
     rxe) start_interop "$socket-net" ;;
+    nic | nic-iommu)
+      start_server "$guest" nic "$socket-nic" \
+        env JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 "$LAB/servers/nic.sh" "$socket-nic" \
+        "$PROJECT/tools/bin/hghca" "$LAB"
+      add_vfio_user "$socket-nic"
+      ;;
   esac
 }
 

@@ -251,7 +251,7 @@ final class PerfSuiteCommand implements Callable<Integer> {
     boolean written =
         ReportFile.tries(
             spec.commandLine().getErr(), () -> file().ifPresent(file -> file.write(report, out)));
-    return page.isWanted() ? written & page.write(report.page()) : written;
+    return page.isWanted() ? page.write(report.page()) && written : written;
   }
 
   /** A program by its name. */

@@ -156,38 +156,38 @@ final class CommonRegisters {
       return Integer.toUnsignedLong(half);
     }
     Field field = field(offset, width);
-    if (field == CommonConfig.DEVICE_FEATURE_SELECT) {
+    if (field.equals(CommonConfig.DEVICE_FEATURE_SELECT)) {
       return Integer.toUnsignedLong(deviceFeatureSelect);
-    } else if (field == CommonConfig.DEVICE_FEATURE) {
+    } else if (field.equals(CommonConfig.DEVICE_FEATURE)) {
       return word(features.offered(), deviceFeatureSelect);
-    } else if (field == CommonConfig.DRIVER_FEATURE_SELECT) {
+    } else if (field.equals(CommonConfig.DRIVER_FEATURE_SELECT)) {
       return Integer.toUnsignedLong(driverFeatureSelect);
-    } else if (field == CommonConfig.DRIVER_FEATURE) {
+    } else if (field.equals(CommonConfig.DRIVER_FEATURE)) {
       return word(driverFeatures, driverFeatureSelect);
-    } else if (field == CommonConfig.CONFIG_VECTOR) {
+    } else if (field.equals(CommonConfig.CONFIG_VECTOR)) {
       return configVector;
-    } else if (field == CommonConfig.NUM_QUEUES) {
+    } else if (field.equals(CommonConfig.NUM_QUEUES)) {
       return queues.size();
-    } else if (field == CommonConfig.DEVICE_STATUS) {
+    } else if (field.equals(CommonConfig.DEVICE_STATUS)) {
       return status;
-    } else if (field == CommonConfig.CONFIG_GENERATION) {
+    } else if (field.equals(CommonConfig.CONFIG_GENERATION)) {
       return generation;
-    } else if (field == CommonConfig.QUEUE_SELECT) {
+    } else if (field.equals(CommonConfig.QUEUE_SELECT)) {
       return queueSelect;
     }
     return selected() ? readQueue(field, queue(queueSelect)) : 0;
   }
 
   private long readQueue(Field field, QueueSetup queue) {
-    if (field == CommonConfig.QUEUE_SIZE) {
+    if (field.equals(CommonConfig.QUEUE_SIZE)) {
       return queue.size();
-    } else if (field == CommonConfig.QUEUE_VECTOR) {
+    } else if (field.equals(CommonConfig.QUEUE_VECTOR)) {
       return queue.vector();
-    } else if (field == CommonConfig.QUEUE_ENABLE) {
+    } else if (field.equals(CommonConfig.QUEUE_ENABLE)) {
       return queue.isEnabled() ? 1 : 0;
-    } else if (field == CommonConfig.QUEUE_NOTIFY_OFF) {
+    } else if (field.equals(CommonConfig.QUEUE_NOTIFY_OFF)) {
       return queueSelect;
-    } else if (field == CommonConfig.QUEUE_RESET) {
+    } else if (field.equals(CommonConfig.QUEUE_RESET)) {
       return resetting[queueSelect] ? 1 : 0;
     }
     return 0;
@@ -208,17 +208,17 @@ final class CommonRegisters {
       return false;
     }
     Field field = field(offset, width);
-    if (field == CommonConfig.DEVICE_FEATURE_SELECT) {
+    if (field.equals(CommonConfig.DEVICE_FEATURE_SELECT)) {
       deviceFeatureSelect = value;
-    } else if (field == CommonConfig.DRIVER_FEATURE_SELECT) {
+    } else if (field.equals(CommonConfig.DRIVER_FEATURE_SELECT)) {
       driverFeatureSelect = value;
-    } else if (field == CommonConfig.DRIVER_FEATURE) {
+    } else if (field.equals(CommonConfig.DRIVER_FEATURE)) {
       writeFeatures(value);
-    } else if (field == CommonConfig.CONFIG_VECTOR) {
+    } else if (field.equals(CommonConfig.CONFIG_VECTOR)) {
       configVector = vector(value);
-    } else if (field == CommonConfig.DEVICE_STATUS) {
+    } else if (field.equals(CommonConfig.DEVICE_STATUS)) {
       writeStatus(value);
-    } else if (field == CommonConfig.QUEUE_SELECT) {
+    } else if (field.equals(CommonConfig.QUEUE_SELECT)) {
       queueSelect = value & 0xffff;
     } else if (selected()) {
       writeQueue(field, queue(queueSelect), value & 0xffff);
@@ -255,11 +255,11 @@ final class CommonRegisters {
   }
 
   private void writeQueue(Field field, QueueSetup queue, int value) {
-    if (field == CommonConfig.QUEUE_SIZE) {
+    if (field.equals(CommonConfig.QUEUE_SIZE)) {
       queue.size(value);
-    } else if (field == CommonConfig.QUEUE_VECTOR) {
+    } else if (field.equals(CommonConfig.QUEUE_VECTOR)) {
       queue.vector(vector(value));
-    } else if (field == CommonConfig.QUEUE_ENABLE && value == 1 && !queue.isEnabled()) {
+    } else if (field.equals(CommonConfig.QUEUE_ENABLE) && value == 1 && !queue.isEnabled()) {
       if ((status & DeviceStatus.FEATURES_OK) == 0) {
         faults.record("queue %d is enabled before FEATURES_OK".formatted(queueSelect));
       } else if (queue.enable()) {
@@ -267,7 +267,7 @@ final class CommonRegisters {
       } else {
         faults.record("a ring of queue %d is not aligned".formatted(queueSelect));
       }
-    } else if (field == CommonConfig.QUEUE_RESET
+    } else if (field.equals(CommonConfig.QUEUE_RESET)
         && value == 1
         && (features() & Feature.mask(Feature.RING_RESET)) != 0) {
       resetting[queueSelect] = true;

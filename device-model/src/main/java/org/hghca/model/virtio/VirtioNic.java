@@ -173,7 +173,8 @@ public final class VirtioNic implements Card {
     }
     worked |= control(budget.most());
     worked |= transmit(budget.most());
-    return worked | receive(budget.most());
+    worked |= receive(budget.most());
+    return worked;
   }
 
   /** Takes queues into use, or out of use, as the registers say. */
