@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.hghca.tools.perf.Course;
 import org.hghca.tools.perf.Device;
 import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.Parameters;
@@ -26,7 +27,8 @@ final class PerfFacts {
       Parameters parameters,
       List<String> words,
       Optional<String> server,
-      List<Figure> figures) {
+      List<Figure> figures,
+      List<Course> courses) {
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put("command", "hghca " + String.join(" ", words));
     facts.put("side", server.map(host -> "client of " + host).orElse("server"));
@@ -44,7 +46,8 @@ final class PerfFacts {
     return new PerfReport(
         title,
         facts,
-        List.of(new Measurement(title, parameters.report().gigabits(), figures, List.of())));
+        List.of(
+            new Measurement(title, parameters.report().gigabits(), figures, courses, List.of())));
   }
 
   private static String amount(Parameters.Amount amount) {

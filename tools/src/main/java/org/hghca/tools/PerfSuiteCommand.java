@@ -147,11 +147,13 @@ final class PerfSuiteCommand implements Callable<Integer> {
     List<Row> rows = new ArrayList<>();
     Thread running = Thread.currentThread();
     long start = System.nanoTime();
-    try (Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED)) {
+    try (Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED);
+        ProgressLine line = ProgressLine.on(spec.commandLine())) {
       Suite suite =
           new Suite(
               sides,
               each,
+              line::named,
               row -> {
                 rows.add(row);
                 text.print(row);

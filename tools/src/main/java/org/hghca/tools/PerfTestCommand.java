@@ -131,23 +131,38 @@ final class PerfTestCommand implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     Thread running = Thread.currentThread();
     try (Device opened = open(parameters.route(), err);
-        Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED)) {
+        Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED);
+        ProgressLine line = ProgressLine.on(spec.commandLine())) {
       List<Figure> figures = new ArrayList<>();
-      PerfSession session = new PerfSession(parameters, opened, out, err, figures::add);
+      PerfSession session =
+          new PerfSession(
+              parameters, opened, out, err, figures::add, line.named(parameters.test().program()));
       Optional<String> host = Optional.ofNullable(server);
-      boolean whole = session.run(host, port);
-      boolean written = report.write(session.document(), out, err);
-      List<String> words = spec.root().commandLine().getParseResult().originalArgs();
-      if (page.isWanted()) {
-        written &= page.write(PerfFacts.report(opened, parameters, words, host, figures));
+      boolean whole = runs(session, host);
+      boolean written = true;
+      if (whole || !figures.isEmpty()) {
+        written = report.write(session.document(), out, err);
+        List<String> words = spec.root().commandLine().getParseResult().originalArgs();
+        if (page.isWanted()) {
+          written &=
+              page.write(
+                  PerfFacts.report(opened, parameters, words, host, figures, session.courses()));
+        }
       }
       if (whole && !written) {
         return ExitCode.NO_OUTPUT.code();
       }
       ExitCode end = session.isWithinLimits() ? ExitCode.OK : ExitCode.FAILED;
       return (whole ? end : ExitCode.INTERRUPTED).code();
-    } catch (InterruptedException e) {
-      return ExitCode.INTERRUPTED.code();
+    }
+  }
+
+  /** Whether it came to its end; otherwise the thread was interrupted. */
+  private boolean runs(PerfSession session, Optional<String> host) {
+    try {
+      return session.run(host, port);
+    } catch (InterruptedException _) {
+      return false;
     }
   }
 

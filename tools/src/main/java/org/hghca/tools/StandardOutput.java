@@ -7,19 +7,42 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** The standard output or error of the process, which records why writing failed. */
 final class StandardOutput extends PrintWriter {
-  private final Stream stream;
+  private static final Pattern TERMINAL = Pattern.compile("/dev/(pts/\\d+|tty.*|console)");
 
-  private StandardOutput(Stream stream, Charset charset) {
+  private final Stream stream;
+  private final Path link;
+
+  private StandardOutput(Stream stream, Path link, Charset charset) {
     super(stream, true, charset);
     this.stream = stream;
+    this.link = link;
   }
 
+  /**
+   * Of this process.
+   *
+   * @param descriptor {@link FileDescriptor#out} or {@link FileDescriptor#err}
+   */
   static StandardOutput of(FileDescriptor descriptor, Charset charset) {
-    return new StandardOutput(new Stream(new FileOutputStream(descriptor)), charset);
+    int number = descriptor == FileDescriptor.out ? 1 : 2;
+    return new StandardOutput(
+        new Stream(new FileOutputStream(descriptor)), Path.of("/proc/self/fd/" + number), charset);
+  }
+
+  /** Whether somebody sees it, as it is no file and no pipe. */
+  boolean isTerminal() {
+    try {
+      return TERMINAL.matcher(Files.readSymbolicLink(link).toString()).matches();
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   /** The reason of the first failed write, as the system reports it. */

@@ -187,6 +187,18 @@ class PerfCommandsTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"ib_write_bw, Throughput over time", "ib_send_lat, Transactions over time"})
+  void pageOfOneRunByTimeHasItsRate(String test, String caption, @TempDir Path folder)
+      throws Exception {
+    Path html = folder.resolve("client.html");
+    RunningCommand server = start(SERVER, test + " -D 1 -f 0 -s 64");
+    CommandLineRun client = client(test + " -D 1 -f 0 -s 64 --html " + html);
+    assertThat(client.exitCode()).as(client.err()).isZero();
+    assertThat(server.await().exitCode()).isZero();
+    assertThat(html).content().containsOnlyOnce("<figcaption>" + caption + "</figcaption>");
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"--html", "--out_json_file"})
   void fileThatCannotBeWrittenIsToldBeforeTheMeasurement(String option, @TempDir Path folder)
       throws Exception {

@@ -14,7 +14,8 @@ public record BandwidthResult(long size, long messages, long nanos, double peakN
   private static final double MILLION = 1e6;
   private static final double NANOS = 1e9;
 
-  private static double unit(boolean gigabits) {
+  /** Bytes of a MiB or a Gb. */
+  public static double unit(boolean gigabits) {
     return gigabits ? GIGABIT_BYTES : MEBIBYTE;
   }
 

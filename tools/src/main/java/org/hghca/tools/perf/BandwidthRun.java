@@ -21,6 +21,9 @@ final class BandwidthRun {
   private final long total;
   private final boolean timed;
   private final Pace pace;
+  private final long size;
+  private final Progress progress;
+  private Optional<Course> course = Optional.empty();
   private long posted;
   private long completed;
   private long received;
@@ -32,6 +35,7 @@ final class BandwidthRun {
    */
   BandwidthRun(Resources resources, boolean client, long size) {
     this.resources = resources;
+    this.size = size;
     parameters = resources.parameters();
     timed = parameters.amount().span().isPresent();
     int pairs = resources.pairs().size();
@@ -47,7 +51,8 @@ final class BandwidthRun {
     for (int i = 0; i < receivers.length; i++) {
       receivers[i] = new Receiver(resources, i, size, limit);
     }
-    waiting = new Waiting(resources, this::progress);
+    waiting = new Waiting(resources, this::sofar);
+    progress = new Progress(parameters, size);
     boolean peak = parameters.report().peak() && sends && !timed;
     samples = new Samples(size, peak ? (int) total : 0);
     pace = new Pace(sends ? parameters.amount().rate() : Optional.empty());
@@ -72,6 +77,16 @@ final class BandwidthRun {
     return result;
   }
 
+  /** How far it is. */
+  Progress progress() {
+    return progress;
+  }
+
+  /** The rate over the time, of a measurement by time that has ended; the last one of many. */
+  Optional<Course> course() {
+    return course;
+  }
+
   private BandwidthResult runAll() {
     samples.start(System.nanoTime());
     while (!isDone() && turn()) {
@@ -90,6 +105,7 @@ final class BandwidthRun {
       over = window.look(System.nanoTime(), done());
     }
     window.stop(System.nanoTime(), done());
+    course = Optional.of(window.course(size));
     return samples.result(window.counted(), window.nanos());
   }
 
@@ -113,6 +129,7 @@ final class BandwidthRun {
       events += pollSends();
     }
     if (events > 0) {
+      progress.done(done());
       waiting.progress();
       return !Thread.currentThread().isInterrupted();
     }
@@ -123,7 +140,7 @@ final class BandwidthRun {
     return waiting.pause();
   }
 
-  private String progress() {
+  private String sofar() {
     return "%d messages were posted, %d completed, %d received%s"
         .formatted(posted, completed, received, timed ? "" : " of " + total);
   }

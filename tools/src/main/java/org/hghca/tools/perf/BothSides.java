@@ -84,29 +84,33 @@ public final class BothSides implements AutoCloseable {
    *
    * @param figures the rows
    * @param document the same as JSON
+   * @param courses rates over the time, of measurements by time
    * @param whole whether it came to its end; otherwise the thread was interrupted
    */
-  public record Outcome(List<Figure> figures, PerfDocument document, boolean whole) {}
+  public record Outcome(
+      List<Figure> figures, PerfDocument document, List<Course> courses, boolean whole) {}
 
   /**
    * Runs a test. An interrupt ends it, with the figures so far.
    *
+   * @param watcher is told what the client does
    * @throws PerfException when a side fails: the reason of the one that did first
    * @throws org.hghca.verbs.VerbsException when a verb of a side does
    */
-  public Outcome run(Parameters parameters) {
+  public Outcome run(Parameters parameters, Watcher watcher) {
     try {
-      return run(parameters, TcpMedium.pair(Conversation.SOON));
+      return run(parameters, watcher, TcpMedium.pair(Conversation.SOON));
     } catch (InterruptedException _) {
-      return new Outcome(List.of(), new PerfDocument(), false);
+      return new Outcome(List.of(), new PerfDocument(), List.of(), false);
     }
   }
 
-  private Outcome run(Parameters parameters, List<Medium> ends) {
+  private Outcome run(Parameters parameters, Watcher watcher, List<Medium> ends) {
     BlockingQueue<Side> ended = new LinkedBlockingQueue<>();
     AtomicReference<RuntimeException> failure = new AtomicReference<>();
-    Side waiting = new Side(parameters, server, ends.getFirst(), false, ended, failure);
-    Side measuring = new Side(parameters, client, ends.getLast(), true, ended, failure);
+    Side waiting =
+        new Side(parameters, server, ends.getFirst(), false, Watcher.none(), ended, failure);
+    Side measuring = new Side(parameters, client, ends.getLast(), true, watcher, ended, failure);
     waiting.thread.start();
     measuring.thread.start();
     boolean interrupted = false;
@@ -127,7 +131,8 @@ public final class BothSides implements AutoCloseable {
     }
     boolean losing = parameters.test() == PerfTest.IB_SEND_BW && parameters.type() != QpType.RC;
     Side counting = losing ? waiting : measuring;
-    return new Outcome(counting.figures, counting.session.document(), !interrupted);
+    return new Outcome(
+        counting.figures, counting.session.document(), counting.session.courses(), !interrupted);
   }
 
   /** One side, whose fields others read when it has ended. */
@@ -141,10 +146,11 @@ public final class BothSides implements AutoCloseable {
         Device device,
         Medium medium,
         boolean client,
+        Watcher watcher,
         BlockingQueue<Side> ended,
         AtomicReference<RuntimeException> failure) {
       PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
-      session = new PerfSession(parameters, device, nowhere, nowhere, figures::add);
+      session = new PerfSession(parameters, device, nowhere, nowhere, figures::add, watcher);
       thread =
           Thread.ofPlatform()
               .name(client ? "perf client" : "perf server")

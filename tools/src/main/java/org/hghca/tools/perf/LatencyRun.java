@@ -1,6 +1,7 @@
 package org.hghca.tools.perf;
 
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * One measurement of latency: rounds one after another, with the time before each message. Nothing
@@ -16,6 +17,8 @@ final class LatencyRun {
   private final long[] answered;
   private final long gap;
   private final Parameters.Amount amount;
+  private final Progress progress;
+  private Optional<Course> course = Optional.empty();
   private long rounds;
   private long start;
 
@@ -24,6 +27,7 @@ final class LatencyRun {
     this.size = size;
     Parameters parameters = resources.parameters();
     amount = parameters.amount();
+    progress = new Progress(parameters, size);
     boolean timed = amount.span().isPresent();
     halves = !parameters.test().verb().isRequest();
     posted = new long[timed ? 0 : Math.toIntExact(amount.iterations())];
@@ -41,10 +45,10 @@ final class LatencyRun {
   /**
    * Runs it.
    *
-   * @return the result of all rounds, or of those until the thread was interrupted
-   * @throws PerfException when those were too few
+   * @return the result of all rounds, or of those until the thread was interrupted; empty when
+   *     those were too few
    */
-  LatencyResult run() {
+  Optional<LatencyResult> run() {
     long received = 0;
     boolean goesOn = true;
     while (goesOn && rounds < posted.length) {
@@ -55,6 +59,7 @@ final class LatencyRun {
       goesOn = goesOn && awaitDue();
       if (goesOn) {
         rounds++;
+        progress.done(rounds);
         goesOn = round.send(rounds);
       }
     }
@@ -63,15 +68,16 @@ final class LatencyRun {
       answered();
     }
     if (rounds < LatencyResult.TAIL + 3) {
-      throw new PerfException("interrupted after %d messages".formatted(rounds));
+      return Optional.empty();
     }
     int count = (int) rounds;
     if (gap == 0) {
-      return LatencyResult.of(size, Arrays.copyOf(posted, count), halves);
+      return Optional.of(LatencyResult.of(size, Arrays.copyOf(posted, count), halves));
     }
     int ends = answered[count - 1] == 0 ? count - 1 : count;
-    return LatencyResult.of(
-        size, Arrays.copyOf(posted, count), Arrays.copyOf(answered, ends), halves);
+    return Optional.of(
+        LatencyResult.of(
+            size, Arrays.copyOf(posted, count), Arrays.copyOf(answered, ends), halves));
   }
 
   /** Keeps when the message before was answered. */
@@ -86,14 +92,21 @@ final class LatencyRun {
     int number = (int) rounds;
     long now = System.nanoTime();
     posted[number] = gap == 0 || number == 0 ? now : posted[number - 1] + gap;
-    while (now - posted[number] < 0) {
-      if (Thread.currentThread().isInterrupted()) {
-        return false;
-      }
+    while (now - posted[number] < 0 && !Thread.currentThread().isInterrupted()) {
       Thread.onSpinWait();
       now = System.nanoTime();
     }
-    return true;
+    return !Thread.currentThread().isInterrupted();
+  }
+
+  /** How far it is. */
+  Progress progress() {
+    return progress;
+  }
+
+  /** The rate over the time, of a measurement by time that has ended. */
+  Optional<Course> course() {
+    return course;
   }
 
   private static boolean never() {
@@ -112,9 +125,13 @@ final class LatencyRun {
         goesOn = round.receive(++received, () -> System.nanoTime() - start >= end);
       }
       goesOn = goesOn && round.send(++rounds);
+      progress.done(rounds);
       goesOn = !window.look(System.nanoTime(), rounds) && goesOn;
+      // A device may answer at once, so that nothing waits.
+      goesOn = goesOn && !Thread.currentThread().isInterrupted();
     }
     window.stop(System.nanoTime(), rounds);
+    course = Optional.of(window.course(size));
     return DurationLatency.of(size, window.counted(), window.nanos(), halves);
   }
 }

@@ -18,6 +18,8 @@ public final class PerfSession {
   private final PrintWriter out;
   private final PrintWriter err;
   private final Consumer<Figure> figures;
+  private final Watcher watcher;
+  private final List<Course> courses = new ArrayList<>();
   private final boolean full;
   private final boolean silent;
   private final Limits limits;
@@ -30,18 +32,21 @@ public final class PerfSession {
    * @param out gets header and rows
    * @param err gets warnings
    * @param figures gets each row
+   * @param watcher is told of each measurement of this side
    */
   public PerfSession(
       Parameters parameters,
       Device device,
       PrintWriter out,
       PrintWriter err,
-      Consumer<Figure> figures) {
+      Consumer<Figure> figures,
+      Watcher watcher) {
     this.asked = parameters;
     this.device = device;
     this.out = out;
     this.err = err;
     this.figures = figures;
+    this.watcher = watcher;
     silent = parameters.report().silent();
     full = parameters.report().only().isEmpty();
     limits = parameters.report().limits();
@@ -152,6 +157,11 @@ public final class PerfSession {
   /** What was measured so far. */
   public PerfDocument document() {
     return document;
+  }
+
+  /** The rates over the time of what was measured by time, except of endless runs. */
+  public List<Course> courses() {
+    return courses;
   }
 
   /** Whether all results reached the limits. */
@@ -314,9 +324,24 @@ public final class PerfSession {
     }
 
     private BandwidthReport measure(BandwidthRun run) {
-      BandwidthResult result = run.run(each -> row(each.report(gigabits)));
+      watcher.begins(run.progress());
+      BandwidthResult result =
+          run.run(
+              each -> {
+                watcher.ends();
+                row(each.report(gigabits));
+                watcher.begins(run.progress());
+              });
+      watcher.ends();
+      keep(run.course());
       interrupted = Thread.interrupted();
       return result.report(gigabits);
+    }
+
+    private void keep(Optional<Course> course) {
+      if (parameters.amount().span().filter(span -> !span.endless()).isPresent()) {
+        course.ifPresent(courses::add);
+      }
     }
 
     private void row(BandwidthReport report) {
@@ -357,10 +382,16 @@ public final class PerfSession {
         if (test.verb() == Verb.SEND) {
           meet();
         }
+        watcher.begins(run.progress());
         if (timed) {
-          row(run.runFor(parameters.amount().span().get()));
+          DurationLatency result = run.runFor(parameters.amount().span().get());
+          watcher.ends();
+          keep(run.course());
+          row(result);
         } else {
-          row(run.run());
+          Optional<LatencyResult> result = run.run();
+          watcher.ends();
+          result.ifPresent(this::row);
         }
         interrupted = Thread.interrupted();
         if (interrupted) {

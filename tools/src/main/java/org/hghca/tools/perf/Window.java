@@ -5,6 +5,11 @@ package org.hghca.tools.perf;
  * are set by the first look after they are due. Not thread-safe.
  */
 final class Window {
+  /** Parts of the time whose messages are kept, so that a plot shows them. */
+  private static final int PARTS = 100;
+
+  private static final double SECOND = 1e9;
+
   private final long start;
   private final long margin;
   private final long whole;
@@ -12,12 +17,17 @@ final class Window {
   private long last = -1;
   private long before;
   private long after;
+  private final long[] ends = new long[PARTS];
+  private final long[] counts = new long[PARTS];
+  private int parts;
+  private long due;
 
   /** Begins now. */
   Window(Parameters.Span span, long now) {
     start = now;
     margin = span.margin().toNanos();
     whole = span.whole().toNanos();
+    due = whole / PARTS;
   }
 
   /**
@@ -28,6 +38,9 @@ final class Window {
    */
   boolean look(long now, long done) {
     long elapsed = now - start;
+    if (parts < PARTS && elapsed >= due) {
+      part(elapsed, done);
+    }
     if (first < 0 && elapsed >= margin) {
       first = elapsed;
       before = done;
@@ -36,6 +49,30 @@ final class Window {
       end(elapsed, done);
     }
     return elapsed >= whole;
+  }
+
+  private void part(long elapsed, long done) {
+    ends[parts] = elapsed;
+    counts[parts] = done;
+    parts++;
+    due = elapsed + whole / PARTS;
+  }
+
+  /**
+   * What was done in each part of the time, the margins included.
+   *
+   * @param size bytes of a message
+   */
+  Course course(long size) {
+    double[] seconds = new double[parts];
+    double[] perSecond = new double[parts];
+    for (int i = 0; i < parts; i++) {
+      long nanos = i == 0 ? ends[i] : ends[i] - ends[i - 1];
+      long messages = i == 0 ? counts[i] : counts[i] - counts[i - 1];
+      seconds[i] = ends[i] / SECOND;
+      perSecond[i] = messages * SECOND / Math.max(1, nanos);
+    }
+    return new Course(size, seconds, perSecond);
   }
 
   /** Ends what counts, if it has begun and has not ended. */

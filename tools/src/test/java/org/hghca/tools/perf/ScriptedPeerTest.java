@@ -96,7 +96,8 @@ class ScriptedPeerTest {
                                 device,
                                 new PrintWriter(out),
                                 new PrintWriter(err),
-                                _ -> {})
+                                _ -> {},
+                                Watcher.none())
                             .run(server, port));
                   } catch (InterruptedException | RuntimeException e) {
                     run.completeExceptionally(e);

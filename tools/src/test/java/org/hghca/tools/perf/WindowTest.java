@@ -35,4 +35,29 @@ class WindowTest {
     assertThat(window.counted()).isZero();
     assertThat(window.nanos()).isZero();
   }
+
+  @Test
+  void courseHasTheRateOfEachPart() {
+    Window second =
+        new Window(
+            new Parameters.Span(Duration.ofSeconds(1), Duration.ofMillis(100), false), 5_000);
+    long millis = 1_000_000;
+    assertThat(second.course(64).seconds()).isEmpty();
+    assertThat(second.look(5_000 + 9 * millis, 100)).isFalse();
+    assertThat(second.look(5_000 + 20 * millis, 200)).isFalse();
+    assertThat(second.look(5_000 + 29 * millis, 300)).isFalse();
+    assertThat(second.look(5_000 + 70 * millis, 1200)).isFalse();
+    Course course = second.course(64);
+    assertThat(course.size()).isEqualTo(64);
+    assertThat(course.seconds()).containsExactly(0.02, 0.07);
+    assertThat(course.perSecond()).containsExactly(10_000, 20_000);
+  }
+
+  @Test
+  void courseEndsAfterItsParts() {
+    for (int i = 1; i <= 1000; i++) {
+      boolean _ = window.look(1000 + i, i);
+    }
+    assertThat(window.course(1).seconds()).hasSize(100).isSorted();
+  }
 }

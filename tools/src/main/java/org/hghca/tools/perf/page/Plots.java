@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import org.hghca.tools.perf.BandwidthReport;
+import org.hghca.tools.perf.Course;
 import org.hghca.tools.perf.DurationLatency;
 import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.LatencyResult;
@@ -26,6 +27,10 @@ final class Plots {
     if (rates.size() > 1) {
       boolean one = rates.stream().map(Figure::size).distinct().count() == 1;
       plots.addAll(one ? List.of(overTime(measurement, rates)) : bySize(measurement, rates));
+    }
+    boolean courses = measurement.courses().stream().anyMatch(each -> each.seconds().length > 1);
+    if (courses) {
+      plots.add(courses(measurement));
     }
     if (latencies.stream().map(Figure::size).distinct().count() > 1) {
       plots.add(latencyBySize(latencies));
@@ -125,6 +130,33 @@ final class Plots {
         new Plot.Line("average", ends, column(rates, BandwidthReport::average)));
   }
 
+  /** The rate of each size over its time; of latencies by time their number a second. */
+  private static Plot courses(Measurement measurement) {
+    boolean throughput = measurement.figures().getFirst() instanceof BandwidthReport;
+    List<Plot.Line> lines = new ArrayList<>();
+    for (Course course : some(measurement.courses())) {
+      double factor = throughput ? course.size() / measurement.unitBytes() : 1;
+      double[] rates = Arrays.stream(course.perSecond()).map(rate -> rate * factor).toArray();
+      lines.add(new Plot.Line(bytes(course.size()), course.seconds(), rates));
+    }
+    double[] seconds = lines.stream().flatMapToDouble(each -> Arrays.stream(each.xs())).toArray();
+    return new Plot(
+        throughput ? "Throughput over time" : "Transactions over time",
+        Axis.span("seconds", seconds),
+        throughput ? measurement.unit() : "transactions/s",
+        lines);
+  }
+
+  /** At most as many as a plot has lines, from the first to the last. */
+  private static <T> List<T> some(List<T> all) {
+    int shown = Math.min(all.size(), Plot.MOST_LINES);
+    List<T> some = new ArrayList<>();
+    for (int i = 0; i < shown; i++) {
+      some.add(all.get(shown == 1 ? 0 : i * (all.size() - 1) / (shown - 1)));
+    }
+    return some;
+  }
+
   private static Plot latencyBySize(List<LatencyResult> rows) {
     double[] sizes = column(rows, Figure::size);
     return plot(
@@ -138,11 +170,7 @@ final class Plots {
 
   /** All samples; of many sizes some, from the smallest to the largest. */
   private static Plot byPercentile(List<LatencyResult> rows) {
-    int shown = Math.min(rows.size(), Plot.MOST_LINES);
-    List<LatencyResult> some = new ArrayList<>();
-    for (int i = 0; i < shown; i++) {
-      some.add(rows.get(shown == 1 ? 0 : i * (rows.size() - 1) / (shown - 1)));
-    }
+    List<LatencyResult> some = some(rows);
     int most = some.stream().mapToInt(row -> row.samples().length).max().orElse(0);
     Axis across = Axis.percentiles(most);
     List<Plot.Line> lines = some.stream().map(Plots::distribution).toList();

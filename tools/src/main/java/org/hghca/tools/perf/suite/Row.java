@@ -1,6 +1,8 @@
 package org.hghca.tools.perf.suite;
 
+import java.util.List;
 import java.util.Map;
+import org.hghca.tools.perf.Course;
 import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.Parameters;
 
@@ -18,9 +20,12 @@ public sealed interface Row {
    * It was measured.
    *
    * @param figure the row
+   * @param courses its rate over the time
    * @param document {@code test_info} and {@code results}, as perftest has them
    */
-  record Measured(Parameters asked, Figure figure, Map<String, Object> document) implements Row {}
+  record Measured(
+      Parameters asked, Figure figure, List<Course> courses, Map<String, Object> document)
+      implements Row {}
 
   /** It failed, for a reason. */
   record Failed(Parameters asked, String why) implements Row {

@@ -3,6 +3,7 @@ package org.hghca.tools.perf.suite;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.hghca.tools.peer.PeerException;
 import org.hghca.tools.perf.BothSides;
 import org.hghca.tools.perf.BothSides.Outcome;
@@ -10,6 +11,7 @@ import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.LatencyResult;
 import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.PerfException;
+import org.hghca.tools.perf.Watcher;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -32,17 +34,24 @@ public final class Suite {
 
   private final BothSides sides;
   private final Duration each;
+  private final Function<String, Watcher> watchers;
   private final Consumer<Row> rows;
+  private Watcher watcher = Watcher.none();
+  private int begun;
+  private int all;
 
   /**
    * Of two devices.
    *
    * @param each about how long a row takes, and the warming up before the rows of each test
+   * @param watchers the one that is told of the measurements of a row, of which it gets the name
    * @param rows gets each row when it is measured
    */
-  public Suite(BothSides sides, Duration each, Consumer<Row> rows) {
+  public Suite(
+      BothSides sides, Duration each, Function<String, Watcher> watchers, Consumer<Row> rows) {
     this.sides = sides;
     this.each = each;
+    this.watchers = watchers;
     this.rows = rows;
   }
 
@@ -53,17 +62,21 @@ public final class Suite {
    * @return whether all was measured; otherwise the thread was interrupted
    */
   public boolean run(List<List<Parameters>> tests) {
+    all = tests.stream().mapToInt(List::size).sum();
     return tests.stream().allMatch(this::sizes);
   }
 
   private boolean sizes(List<Parameters> sizes) {
     warmUp(sizes.getFirst());
+    int before = begun;
     for (Parameters parameters : sizes) {
+      watcher = watch(parameters);
       try {
         Outcome outcome = measure(parameters);
         if (!outcome.figures().isEmpty()) {
           Figure figure = outcome.figures().getLast();
-          rows.accept(new Row.Measured(parameters, figure, outcome.document().toJson()));
+          rows.accept(
+              new Row.Measured(parameters, figure, outcome.courses(), outcome.document().toJson()));
         }
         if (!outcome.whole()) {
           return false;
@@ -71,6 +84,7 @@ public final class Suite {
       } catch (VerbsException e) {
         if (e.errno() == Errno.EOPNOTSUPP) {
           rows.accept(new Row.Unsupported(parameters, e.getMessage()));
+          begun = before + sizes.size();
           return true;
         }
         rows.accept(new Row.Failed(parameters, e.getMessage()));
@@ -83,6 +97,12 @@ public final class Suite {
       }
     }
     return true;
+  }
+
+  private Watcher watch(Parameters parameters) {
+    begun++;
+    return watchers.apply(
+        "%d of %d: %s, %s".formatted(begun, all, parameters.test().program(), parameters.type()));
   }
 
   /** What is measured first is slow: the JVM has not compiled it yet. */
@@ -100,12 +120,12 @@ public final class Suite {
   /** Measures one row; once more and for longer when no message was counted in the time. */
   private Outcome measure(Parameters parameters) {
     if (!parameters.test().isBandwidth()) {
-      Outcome probe = sides.run(parameters.of(PROBE));
-      return probe.whole() ? sides.run(parameters.of(count(probe, parameters))) : probe;
+      Outcome probe = sides.run(parameters.of(PROBE), Watcher.none());
+      return probe.whole() ? sides.run(parameters.of(count(probe, parameters)), watcher) : probe;
     }
-    Outcome outcome = sides.run(parameters.lasting(span(each)));
+    Outcome outcome = sides.run(parameters.lasting(span(each)), watcher);
     if (outcome.whole() && isEmpty(outcome)) {
-      outcome = sides.run(parameters.lasting(span(each.multipliedBy(LONGER))));
+      outcome = sides.run(parameters.lasting(span(each.multipliedBy(LONGER))), watcher);
     }
     if (outcome.whole() && isEmpty(outcome)) {
       throw new PerfException(

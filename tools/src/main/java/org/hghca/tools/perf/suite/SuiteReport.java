@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.hghca.tools.perf.Course;
 import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.page.Measurement;
@@ -85,15 +86,19 @@ public record SuiteReport(Map<String, String> facts, List<Row> rows) {
 
   private static Measurement measurement(String title, List<Row> rows) {
     List<Figure> figures = new ArrayList<>();
+    List<Course> courses = new ArrayList<>();
     List<String> remarks = new ArrayList<>();
     for (Row row : rows) {
       switch (row) {
-        case Row.Measured measured -> figures.add(measured.figure());
+        case Row.Measured measured -> {
+          figures.add(measured.figure());
+          courses.addAll(measured.courses());
+        }
         case Row.Failed failed -> remarks.add(failed.remark());
         case Row.Unsupported lacking -> remarks.add(lacking.remark());
       }
     }
     boolean gigabits = rows.getFirst().asked().report().gigabits();
-    return new Measurement(title, gigabits, figures, remarks);
+    return new Measurement(title, gigabits, figures, courses, remarks);
   }
 }

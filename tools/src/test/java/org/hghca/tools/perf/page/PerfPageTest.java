@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.hghca.tools.perf.BandwidthReport;
+import org.hghca.tools.perf.Course;
 import org.hghca.tools.perf.DurationLatency;
 import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.LatencyResult;
@@ -27,7 +28,7 @@ class PerfPageTest {
         new PerfReport(
             "ib_write_bw, RC",
             Map.of("locator", "model:<a>?x=\"1\"&y='2'\u0001"),
-            List.of(new Measurement("ib_write_bw, RC", false, figures, List.of()))));
+            List.of(new Measurement("ib_write_bw, RC", false, figures, List.of(), List.of()))));
   }
 
   private static Document parse(String page) throws Exception {
@@ -114,6 +115,50 @@ class PerfPageTest {
     assertThat(all(page, "circle").stream().map(Element::getTextContent).map(String::strip))
         .containsExactly("average: 61 at 2", "average: 30.5 at 4", "average: 61 at 5");
     assertThat(texts(page, "td")).startsWith("64", "2000000", "–", "61.00", "1.000000");
+  }
+
+  private static Document pageOfCourses(Figure figure, Course... courses) throws Exception {
+    Measurement measurement =
+        new Measurement("by time", false, List.of(figure), List.of(courses), List.of());
+    return parse(PerfPage.of(new PerfReport("by time", Map.of(), List.of(measurement))));
+  }
+
+  @Test
+  void oneRowByTimeHasItsRateOverTheTime() throws Exception {
+    Document page =
+        pageOfCourses(
+            new BandwidthReport(1 << 20, 300, 0, 100, 0.0001),
+            new Course(1 << 20, new double[] {1, 2, 3}, new double[] {50, 150, 100}));
+    assertThat(texts(page, "figcaption")).containsExactly("Throughput over time");
+    assertThat(all(page, "circle").stream().map(Element::getTextContent).map(String::strip))
+        .containsExactly("1 MiB: 50 at 1", "1 MiB: 150 at 2", "1 MiB: 100 at 3");
+    assertThat(texts(page, "text")).contains("MiB/s", "seconds");
+  }
+
+  @Test
+  void latencyByTimeHasItsTransactionsOverTheTime() throws Exception {
+    Document page =
+        pageOfCourses(
+            new DurationLatency(2, 123, 4.5, 111_111.11),
+            new Course(2, new double[] {1, 2}, new double[] {1000, 3000}));
+    assertThat(texts(page, "figcaption")).containsExactly("Transactions over time");
+    assertThat(all(page, "circle").stream().map(Element::getTextContent).map(String::strip))
+        .containsExactly("2 B: 1000 at 1", "2 B: 3000 at 2");
+  }
+
+  @Test
+  void manyTestsHaveAnOverview() throws Exception {
+    List<Measurement> measurements =
+        List.of(
+            new Measurement("ib_write_bw, RC", false, allSizes(), List.of(), List.of()),
+            new Measurement("ib_send_bw, UD", false, allSizes(), List.of(), List.of()),
+            new Measurement("ib_read_lat, RC", false, List.of(), List.of(), List.of("8 failed")));
+    Document page = parse(PerfPage.of(new PerfReport("suite", Map.of(), measurements)));
+    assertThat(texts(page, "figcaption")).startsWith("Throughput by size", "Throughput by size");
+    assertThat(texts(page, "text")).contains("write RC", "send UD");
+    assertThat(texts(page, "h2"))
+        .containsExactly("ib_write_bw, RC", "ib_send_bw, UD", "ib_read_lat, RC", "Environment");
+    assertThat(texts(page, "p")).containsExactly("8 failed");
   }
 
   @Test

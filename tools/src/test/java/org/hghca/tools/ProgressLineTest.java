@@ -1,0 +1,108 @@
+package org.hghca.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.BufferedReader;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The line of a terminal that says how far a measurement is, of a process of its own. */
+@Timeout(60)
+class ProgressLineTest {
+  private static final Path SCRIPT = Path.of("/usr/bin/script");
+
+  /** Short, and longer than a line is shown for. */
+  private static final String SUITE = "perf suite ib_read_lat -s 8 -D 2";
+
+  private static final String LINE = "\r1 of 1: ib_read_lat, RC, 8 bytes, ";
+  private static final String ROW = " 8       ";
+
+  private static List<String> command(String words) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+    command.add(
+        "-Dlogback.configurationFile="
+            + Path.of(System.getProperty("logback.configurationFile")).toAbsolutePath());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of(words.split(" ")));
+    return command;
+  }
+
+  private static Process start(List<String> command) throws Exception {
+    return new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectInput(Path.of("/dev/null").toFile())
+        .start();
+  }
+
+  /** Runs a command to its end; returns what it printed. */
+  private static String run(List<String> command) throws Exception {
+    Process process = start(command);
+    try (InputStream out = process.getInputStream()) {
+      return new String(out.readAllBytes(), StandardCharsets.UTF_8);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /** Runs a command whose output is a terminal. */
+  private static String onTerminal(String redirection) throws Exception {
+    assumeThat(Files.isExecutable(SCRIPT)).as("script(1) is installed").isTrue();
+    String shell = "'" + String.join("' '", command(SUITE)) + "'" + redirection;
+    return run(List.of(SCRIPT.toString(), "-qec", shell, "/dev/null"));
+  }
+
+  @Test
+  void terminalShowsIt() throws Exception {
+    String said = onTerminal("");
+    assertThat(said).contains(LINE, "/s");
+    // It is wiped before the row.
+    assertThat(said.lastIndexOf('\r', said.indexOf("\n" + ROW) - 2))
+        .isGreaterThan(said.lastIndexOf(LINE));
+  }
+
+  @Test
+  void standardOutputShowsItWhenStandardErrorIsAFile() throws Exception {
+    assertThat(onTerminal(" 2> /dev/null")).contains(LINE);
+  }
+
+  @Test
+  void filesShowNone() throws Exception {
+    assertThat(onTerminal(" 2> /dev/null | cat")).contains(ROW).doesNotContain("1 of 1");
+  }
+
+  @Test
+  void pipeShowsNone() throws Exception {
+    assertThat(run(command(SUITE))).contains(ROW).doesNotContain("\r");
+  }
+
+  @Test
+  void signalOfCtrlCGivesTheRowsSoFar() throws Exception {
+    Process process = start(command("perf suite ib_read_lat ib_write_lat -s 8 -D 20"));
+    try (BufferedReader out = process.inputReader()) {
+      String line = out.readLine();
+      while (!line.startsWith(ROW)) {
+        line = out.readLine();
+      }
+      assertThat(new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor())
+          .isZero();
+      assertThat(out.lines().toList())
+          .last()
+          .asString()
+          .matches("\\d rows measured, 0 failed, 0 not supported by the device, \\d+ s");
+      assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.exitValue()).isEqualTo(130);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}
