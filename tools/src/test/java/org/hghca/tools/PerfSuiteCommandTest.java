@@ -124,6 +124,20 @@ class PerfSuiteCommandTest {
   }
 
   @Test
+  void whatTheDeviceLacksIsNoFailure() throws Exception {
+    CommandLineRun run =
+        CommandLineRun.of(
+            ("perf suite ib_atomic_bw ib_atomic_lat -D 1 --json"
+                    + " -d model:a?cable=rtl&profile=r1 -d model:b?cable=rtl&profile=r1")
+                .split(" "));
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(tests(run.out()))
+        .hasSize(2)
+        .allSatisfy(
+            test -> assertThat(test.get("unsupported").toString()).contains("it has no atomics"));
+  }
+
+  @Test
   void interruptedSuiteReportsTheRowsSoFar(@TempDir Path folder) throws Exception {
     Path json = folder.resolve("suite.json");
     try (RunningCommand running =

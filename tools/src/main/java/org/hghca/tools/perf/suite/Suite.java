@@ -11,6 +11,7 @@ import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.LatencyResult;
 import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.PerfException;
+import org.hghca.tools.perf.Verb;
 import org.hghca.tools.perf.Watcher;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -67,7 +68,14 @@ public final class Suite {
   }
 
   private boolean sizes(List<Parameters> sizes) {
-    warmUp(sizes.getFirst());
+    Parameters smallest = sizes.getFirst();
+    if (smallest.test().verb() == Verb.ATOMIC
+        && !sides.client().context().queryDevice().atomics()) {
+      begun += sizes.size();
+      rows.accept(new Row.Unsupported(smallest, "it has no atomics"));
+      return true;
+    }
+    warmUp(smallest);
     int before = begun;
     for (Parameters parameters : sizes) {
       watcher = watch(parameters);
