@@ -2,6 +2,7 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.BitSet;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.OptParamMask;
@@ -38,13 +39,22 @@ final class QueuePairTable implements ContextStore {
   private final MemorySegment image = Arena.ofAuto().allocate(SIZE, 64);
   private final TableEntries entries;
 
-  /** What {@link #loaded} was decoded from, or is stored as. */
-  private final MemorySegment decoded = Arena.ofAuto().allocate(SIZE, 64);
+  /** What a queue pair's context was decoded to. */
+  private static final class Decoded {
+    /** What {@link #context} was decoded from, or is stored as. */
+    final MemorySegment image = Arena.ofAuto().allocate(SIZE, 64);
 
-  /** The context that was loaded last, for {@link #loadedQpn}; null when it must be decoded. */
-  private ConnectionContext loaded;
+    ConnectionContext context;
 
-  private int loadedQpn;
+    /** It is good for this number of commands. */
+    long commands;
+  }
+
+  /** By queue pair number; null for those that were never loaded. */
+  private Decoded[] decoded = new Decoded[64];
+
+  /** Number of commands that may have changed contexts, or what they are decoded to. */
+  private long commands;
 
   QueuePairTable(HostMemory host, Icm icm, LocalGids gids) {
     this.host = host;
@@ -55,7 +65,24 @@ final class QueuePairTable implements ContextStore {
 
   /** A command was executed: what contexts were decoded to may have changed. */
   void forgetDecoded() {
-    loaded = null;
+    commands++;
+  }
+
+  private Decoded decoded(int qpn) {
+    if (qpn >= decoded.length) {
+      decoded = Arrays.copyOf(decoded, Math.max(qpn + 1, 2 * decoded.length));
+    }
+    if (decoded[qpn] == null) {
+      decoded[qpn] = new Decoded();
+    }
+    return decoded[qpn];
+  }
+
+  /** Whether a context is what its entry would be decoded to. */
+  private boolean isCurrent(Decoded known, ConnectionContext context, MemorySegment entry) {
+    return known.context == context
+        && known.commands == commands
+        && entry.mismatch(known.image) < 0;
   }
 
   /** Takes all queue pairs to RESET. */
@@ -200,19 +227,20 @@ final class QueuePairTable implements ContextStore {
     if (entry == null) {
       return false;
     }
-    if (loaded == context && loadedQpn == qpn && entry.mismatch(decoded) < 0) {
+    Decoded known = decoded(qpn);
+    if (isCurrent(known, context, entry)) {
       return true;
     }
-    loaded = null;
+    known.context = null;
     image.copyFrom(entry);
     Service service = service(image);
     if (service == null) {
       return false;
     }
     decode(qpn, service, context);
-    decoded.copyFrom(image);
-    loaded = context;
-    loadedQpn = qpn;
+    known.image.copyFrom(image);
+    known.context = context;
+    known.commands = commands;
     return true;
   }
 
@@ -314,26 +342,26 @@ final class QueuePairTable implements ContextStore {
 
   @Override
   public void store(ConnectionContext context) {
-    loaded = null;
     MemorySegment entry = entries.read(context.qpn);
     if (entry == null) {
       return;
     }
-    image.copyFrom(entry);
+    Decoded known = decoded(context.qpn);
+    MemorySegment target = known.image;
+    if (context.migrated || !isCurrent(known, context, entry)) {
+      known.context = null;
+      target = image;
+      target.copyFrom(entry);
+    }
     if (context.migrated) {
-      int source = QueuePairContext.ALTERNATE_MGID_INDEX.get(image);
-      PathMigration.migrate(image, gids.ipv4(source));
+      int source = QueuePairContext.ALTERNATE_MGID_INDEX.get(target);
+      PathMigration.migrate(target, gids.ipv4(source));
     }
-    boolean same = !context.migrated && loadedQpn == context.qpn && image.mismatch(decoded) < 0;
-    QueuePairContext.MIGRATION.set(image, context.migration.ordinal());
-    QueuePairContext.STATE.set(image, context.state.ordinal());
-    QueuePairContext.NEXT_SEND_PSN.set(image, context.nextSendPsn);
-    QueuePairContext.LAST_ACKED_PSN.set(image, context.oldestUnackedPsn);
-    QueuePairContext.NEXT_RECEIVE_PSN.set(image, context.expectedPsn);
-    host.writeTable(icm.queuePair(context.qpn), image, SIZE);
-    if (same) {
-      decoded.copyFrom(image);
-      loaded = context;
-    }
+    QueuePairContext.MIGRATION.set(target, context.migration.ordinal());
+    QueuePairContext.STATE.set(target, context.state.ordinal());
+    QueuePairContext.NEXT_SEND_PSN.set(target, context.nextSendPsn);
+    QueuePairContext.LAST_ACKED_PSN.set(target, context.oldestUnackedPsn);
+    QueuePairContext.NEXT_RECEIVE_PSN.set(target, context.expectedPsn);
+    host.writeTable(icm.queuePair(context.qpn), target, SIZE);
   }
 }

@@ -4,6 +4,10 @@ package org.hghca.model.transport;
 final class Endpoint {
   final int qpn;
   final Service service;
+
+  /** To be used as the transport loads it only. */
+  final ConnectionContext context = new ConnectionContext();
+
   final SendSide sender;
   final ReceiveSide receiver;
 

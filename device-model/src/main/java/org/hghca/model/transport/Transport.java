@@ -58,7 +58,6 @@ public final class Transport {
   private final GroupMembers groups = new GroupMembers();
   private final PathMigrator migrator;
 
-  private final ConnectionContext context = new ConnectionContext();
   private final PacketRun run = new PacketRun();
   private final RunMaker runs = new RunMaker(this);
   private final MemoryPieces target = new MemoryPieces();
@@ -181,7 +180,7 @@ public final class Transport {
   /** Makes an endpoint of the service that the context names; returns whether it can be read. */
   private boolean open(int qpn) {
     settle();
-    context.setChanged(false);
+    ConnectionContext context = new ConnectionContext();
     boolean readable = contexts.load(qpn, context);
     if (readable) {
       endpoints[qpn] = new Endpoint(qpn, context.service, this);
@@ -432,22 +431,22 @@ public final class Transport {
   public void settle() {
     Endpoint loaded = current;
     current = null;
-    if (loaded != null && context.isChanged()) {
-      contexts.store(context);
+    if (loaded != null && loaded.context.isChanged()) {
+      contexts.store(loaded.context);
     }
   }
 
   private ConnectionContext load(Endpoint endpoint) {
     if (current == endpoint) {
-      return context;
+      return endpoint.context;
     }
     settle();
-    context.setChanged(false);
-    if (!contexts.load(endpoint.qpn, context)) {
+    endpoint.context.setChanged(false);
+    if (!contexts.load(endpoint.qpn, endpoint.context)) {
       return null;
     }
     current = endpoint;
-    return context;
+    return endpoint.context;
   }
 
   private Endpoint find(int qpn) {
