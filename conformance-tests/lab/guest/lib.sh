@@ -58,10 +58,11 @@ has_iommu() {
   [ -n "$(ls /sys/class/iommu)" ]
 }
 
-# Gives a function to vfio-pci: bind ADDRESS
+# Gives a function to vfio-pci, whatever drove it before: bind ADDRESS
 bind() {
   local folder=/sys/bus/pci/devices/$1
   echo vfio-pci > "$folder/driver_override"
+  [ ! -e "$folder/driver" ] || echo "$1" > "$folder/driver/unbind"
   echo "$1" > /sys/bus/pci/drivers_probe
   [ "$(basename "$(readlink "$folder/driver")")" = vfio-pci ]
 }

@@ -67,6 +67,12 @@ start_devices() {
     intel | own | bare) DEVICES+=(-device "edu,dma_mask=0xffffffffffffffff") ;;
   esac
   case $guest in
+    intel | virtio | bare)
+      DEVICES+=(-netdev user,id=plain,restrict=on
+        -device virtio-net-pci,netdev=plain,mac=52:54:00:76:6e:01,disable-legacy=on,iommu_platform=on)
+      ;;
+  esac
+  case $guest in
     intel)
       start_server "$guest" store "$socket-store" python3 "$LAB/servers/store.py" "$socket-store"
       add_vfio_user "$socket-store"
