@@ -305,8 +305,9 @@ public final class VirtioDevice implements AutoCloseable {
   private void program(Virtqueue queue, int vector) {
     QueueMemory rings = queue.memory();
     common.write(CommonConfig.QUEUE_SELECT, queue.index());
-    common.write(CommonConfig.QUEUE_SIZE, rings.entries());
+    // The vector first: if it is refused, the device still reports the size that it can have.
     setVector(CommonConfig.QUEUE_VECTOR, vector, "queue " + queue.index());
+    common.write(CommonConfig.QUEUE_SIZE, rings.entries());
     common.write(CommonConfig.QUEUE_DESC, rings.descriptorsAddress());
     common.write(CommonConfig.QUEUE_DRIVER, rings.availableAddress());
     common.write(CommonConfig.QUEUE_DEVICE, rings.usedAddress());

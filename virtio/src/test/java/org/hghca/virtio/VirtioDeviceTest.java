@@ -212,6 +212,8 @@ class VirtioDeviceTest extends FakeDeviceFixture {
         .withMessageContaining("vector 2 to the configuration");
     assertFailure(Reason.UNSUPPORTED, () -> device.queue(0, 16, 4))
         .withMessageContaining("4 interrupt vectors, and no vector 4");
+    fake.vectorsLeft = 1;
+    assertThat(device.queue(0, 256, 1).size()).as("size after a refusal").isEqualTo(256);
   }
 
   @Test

@@ -28,7 +28,10 @@ public final class NetHeader {
   /** Where the checksum is stored, from its beginning. */
   public static final Field CHECKSUM_OFFSET = Field.le16("csum_offset", 8);
 
-  /** Buffers that a received frame fills: 1 without {@link NetFeature#MRG_RXBUF}. */
+  /**
+   * Buffers that a received frame fills. Without {@link NetFeature#MRG_RXBUF} a device writes 1,
+   * but QEMU 11.1 writes 0: a driver does not look at it then.
+   */
   public static final Field BUFFERS = Field.le16("num_buffers", 10);
 
   private NetHeader() {}
