@@ -7,5 +7,6 @@ module org.hghca {
   requires transitive org.hghca.cm;
   requires transitive org.hghca.verbs;
   requires org.hghca.driver;
+  requires org.hghca.virtio.driver;
   requires org.hghca.model;
 }

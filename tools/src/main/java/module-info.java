@@ -12,6 +12,7 @@ module org.hghca.tools {
   requires org.hghca.model;
   requires org.hghca.verbs;
   requires org.hghca.vfio;
+  requires org.hghca.virtio.driver;
   requires org.hghca.wire;
 
   opens org.hghca.tools to

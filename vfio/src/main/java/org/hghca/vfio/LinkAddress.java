@@ -70,7 +70,13 @@ public record LinkAddress(long mac, List<InetAddress> addresses) {
     return mac.isPresent() ? of(function.locator(), mac.getAsLong()) : of(function.locator());
   }
 
-  private static LinkAddress of(Locator locator, long otherwise) {
+  /**
+   * The address that a locator specifies or implies, of a port whose MAC the device tells.
+   *
+   * @param otherwise the MAC if the locator specifies none
+   * @throws VfioException {@code INVALID} when mac or ip is malformed
+   */
+  public static LinkAddress of(Locator locator, long otherwise) {
     Optional<NetworkInterface> shared = sharedWith(locator);
     long mac =
         locator

@@ -145,6 +145,18 @@ class ArrowsTest {
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio"))
         .isSubsetOf("org.hghca.vfio", "org.hghca.virtio.abi", "org.hghca.virtio.abi.net")
         .isNotEmpty();
+    assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio.driver"))
+        .isSubsetOf(
+            "org.hghca.provider",
+            "org.hghca.verbs",
+            "org.hghca.verbs.spi",
+            "org.hghca.vfio",
+            "org.hghca.vfio.memory",
+            "org.hghca.virtio",
+            "org.hghca.virtio.abi",
+            "org.hghca.virtio.abi.net",
+            "org.hghca.virtio.abi.roce")
+        .contains("org.hghca.provider");
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.wire")).isEmpty();
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.linux")).isEmpty();
   }

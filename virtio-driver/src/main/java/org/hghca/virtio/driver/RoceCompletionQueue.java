@@ -1,0 +1,422 @@
+package org.hghca.virtio.driver;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import org.hghca.provider.CompletionRoom;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.EventChannel;
+import org.hghca.provider.LockRank;
+import org.hghca.provider.Resource;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.ProviderAccess;
+import org.hghca.vfio.VfioException;
+import org.hghca.virtio.VirtioException;
+import org.hghca.virtio.Virtqueue;
+import org.hghca.virtio.abi.roce.CompletionEntry;
+import org.hghca.virtio.abi.roce.RequestNotify;
+import org.hghca.virtio.abi.roce.RoceCommand;
+
+/**
+ * A completion queue. Its virtqueue holds buffers for entries, which go back to the device in the
+ * poll that takes them. It has room for all requests that the attached queues can have outstanding,
+ * since a device without a buffer loses the completion.
+ */
+final class RoceCompletionQueue extends Resource
+    implements CompletionQueue, ContextCounters.Counted {
+  private static final ValueLayout.OfInt IMMEDIATE =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int SLOT = 64;
+  private static final int IDLE_EVERY = 64;
+
+  private final RoceContext context;
+  private final RoceDevice device;
+  private final int number;
+  private final int interrupt;
+  private final Virtqueue queue;
+  private final SlotMemory memory;
+  private final MemorySegment slots;
+  private final CompletionRoom room;
+  private final int entries;
+  private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
+
+  /** Entries that were taken from the device to drop others; they precede those of the device. */
+  private final ArrayDeque<MemorySegment> taken = new ArrayDeque<>();
+
+  private final Optional<EventChannel> channel;
+
+  /** What is armed, a mask of {@link RequestNotify}; guarded by {@link #arming}. */
+  private int armed;
+
+  private final Object arming = new Object();
+  private int vain;
+  private long polled;
+  private final long[] failures = new long[WcStatus.values().length];
+
+  RoceCompletionQueue(RoceContext context, CompletionQueueConfig config) {
+    super(used(context, config));
+    this.context = context;
+    this.device = context.roce();
+    this.channel = config.channel().map(EventChannel.class::cast);
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      int wanted = ringEntries(config);
+      this.entries = config.entries();
+      Numbers.Completions created =
+          device.numbers().createCompletions(wanted, device.events().interrupt(config.vector()));
+      this.number = created.number();
+      undo.add(() -> device.numbers().destroyCompletions(number));
+      this.queue = created.queue();
+      this.interrupt = created.vector();
+      if (queue.size() < Math.max(entries, config.ringEntries())) {
+        throw new VerbsException(
+            Errno.EINVAL,
+            "%s has a ring of %d entries, which is all that the device has for it"
+                .formatted(describe(), queue.size()));
+      }
+      int buffers = Math.min(wanted, queue.size());
+      this.memory = SlotMemory.allocate(device.function(), buffers, SLOT);
+      undo.add(memory::close);
+      this.slots = memory.bytes();
+      this.room = new CompletionRoom(buffers);
+      for (int i = 0; i < buffers; i++) {
+        offer();
+      }
+      queue.kick();
+      context.count(this);
+      publish();
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Refusals.of("cannot create a completion queue", e);
+    }
+  }
+
+  private static Resource[] used(RoceContext context, CompletionQueueConfig config) {
+    return EventChannel.of(config, context)
+        .map(channel -> new Resource[] {context, channel})
+        .orElseGet(() -> new Resource[] {context});
+  }
+
+  private int ringEntries(CompletionQueueConfig config) {
+    int most = device.limits().maxCqe();
+    if (config.entries() < 1 || config.entries() > most) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "a completion queue of %d entries: the device takes 1 to %d"
+              .formatted(config.entries(), most));
+    }
+    int vectors = device.events().completionVectors();
+    if (config.vector() < 0 || config.vector() >= vectors) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "completion vector %d: the device has 0 to %d".formatted(config.vector(), vectors - 1));
+    }
+    int wanted = config.ringEntries();
+    int largest = Integer.highestOneBit(most);
+    if (wanted == 0) {
+      return largest;
+    }
+    if (Integer.bitCount(wanted) != 1 || wanted > largest || wanted < config.entries()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "a completion ring of %d entries: it must be a power of two from %d to %d"
+              .formatted(wanted, config.entries(), largest));
+    }
+    return wanted;
+  }
+
+  /** Gives the device a buffer: that of the descriptor which is next, so that an entry has one. */
+  private void offer() {
+    int slot = queue.nextId();
+    queue.put(memory.address(slot), CompletionEntry.SIZE, true);
+    queue.submit();
+  }
+
+  int number() {
+    return number;
+  }
+
+  /** The interrupt vector that tells of its completions. */
+  int interrupt() {
+    return interrupt;
+  }
+
+  @Override
+  public String describe() {
+    return "CQ 0x%x".formatted(number);
+  }
+
+  @Override
+  protected String standing() {
+    return "%d entries, ring of %d, %d reserved".formatted(entries, queue.size(), room.reserved());
+  }
+
+  @Override
+  public RoceContext context() {
+    return context;
+  }
+
+  @Override
+  public int entries() {
+    return entries;
+  }
+
+  void reserve(int requests) {
+    room.reserve(requests, this);
+  }
+
+  void unreserve(int requests) {
+    room.unreserve(requests);
+  }
+
+  // ---- polling
+
+  @Override
+  public int poll(Completions out, int max) {
+    if (max < 0) {
+      throw new VerbsException(
+          Errno.EINVAL, "a poll for %d completions: it must be 0 or more".formatted(max));
+    }
+    int most = Math.min(max, out.capacity());
+    int count;
+    lock.lock();
+    try {
+      checkAlive();
+      count = drain(out, most);
+      polled += count;
+    } catch (VirtioException | VfioException | InternalError e) {
+      throw failed(e);
+    } finally {
+      lock.unlock();
+    }
+    if (count == 0 && (++vain & IDLE_EVERY - 1) == 0) {
+      device.function().idle();
+    }
+    return count;
+  }
+
+  private int drain(Completions out, int most) {
+    int count = 0;
+    while (count < most && !taken.isEmpty()) {
+      count = complete(taken.removeFirst(), 0, out, count);
+    }
+    boolean offered = false;
+    while (count < most) {
+      int slot = queue.poll();
+      if (slot == Virtqueue.NONE) {
+        break;
+      }
+      checkLength();
+      count = complete(slots, (long) slot * SLOT, out, count);
+      offer();
+      offered = true;
+    }
+    if (offered) {
+      queue.kick();
+    }
+    return count;
+  }
+
+  private void checkLength() {
+    if (queue.length() != CompletionEntry.SIZE) {
+      throw broken("wrote a completion of %d bytes".formatted(queue.length()));
+    }
+  }
+
+  /** Completes the request of an entry; returns the index of the next completion. */
+  private int complete(MemorySegment from, long at, Completions out, int count) {
+    int qpn = CompletionEntry.QPN.get(from, at);
+    RoceQueuePair qp = device.numbers().queuePair(qpn);
+    long cookie = CompletionEntry.WR_ID.getLong(from, at);
+    boolean isReceive = WorkQueue.isReceive(cookie);
+    if (qp == null || !qp.completesInto(this, isReceive)) {
+      throw broken("completes a request of queue pair %s".formatted(Integer.toUnsignedString(qpn)));
+    }
+    WorkQueue work = isReceive ? qp.receives() : qp.sends();
+    if (!work.isOutstanding(cookie)) {
+      throw broken("completes request 0x%x of %s twice".formatted(cookie, qp.describe()));
+    }
+    int status = CompletionCodes.status(CompletionEntry.STATUS.get(from, at));
+    if (status != 0) {
+      failures[status]++;
+      qp.failed(status, isReceive);
+    }
+    int flags = 0;
+    int immediate = 0;
+    if (isReceive && status == 0) {
+      int mask =
+          qp.type() == QpType.UD ? Completions.GRH | Completions.WITH_IMM : Completions.WITH_IMM;
+      flags = CompletionEntry.FLAGS.get(from, at) & mask;
+      immediate = from.get(IMMEDIATE, at + CompletionEntry.IMMEDIATE.offset());
+    }
+    ProviderAccess.get()
+        .fill(
+            out,
+            count,
+            work.complete(cookie),
+            status,
+            CompletionCodes.opcode(CompletionEntry.OPCODE.get(from, at), isReceive),
+            flags,
+            CompletionEntry.VENDOR_ERROR.get(from, at),
+            CompletionEntry.BYTE_LENGTH.get(from, at),
+            qpn,
+            immediate,
+            qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : 0);
+    return count + 1;
+  }
+
+  private VerbsException broken(String what) {
+    String why = "%s %s: the device is broken".formatted(describe(), what);
+    device.health().fail(why);
+    return new VerbsException(Errno.EIO, why);
+  }
+
+  private VerbsException failed(Throwable e) {
+    device.health().fail(e.getMessage());
+    return new VerbsException(Errno.EIO, e.getMessage(), e);
+  }
+
+  /** Two predictable loads: a poll of a closed queue or a dead device throws. */
+  private void checkAlive() {
+    checkOpen();
+    device.health().check();
+  }
+
+  /**
+   * Drops the completions of a queue pair that were not polled; those of others stay. The device
+   * has finished with the queue pair.
+   *
+   * @param then runs under the same lock
+   */
+  void drop(RoceQueuePair qp, Runnable then) {
+    lock.lock();
+    try {
+      taken.removeIf(entry -> isOf(qp, entry, 0));
+      for (int slot = queue.poll(); slot != Virtqueue.NONE; slot = queue.poll()) {
+        long at = (long) slot * SLOT;
+        if (!isOf(qp, slots, at)) {
+          MemorySegment copy = Arena.ofAuto().allocate(CompletionEntry.SIZE);
+          taken.add(copy.copyFrom(slots.asSlice(at, CompletionEntry.SIZE)));
+        }
+        offer();
+      }
+      queue.kick();
+      then.run();
+    } catch (VirtioException e) {
+      throw failed(e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static boolean isOf(RoceQueuePair qp, MemorySegment from, long at) {
+    return CompletionEntry.QPN.get(from, at) == qp.number();
+  }
+
+  @Override
+  public void resize(int wanted) {
+    checkAlive();
+    throw new VerbsException(
+        Errno.EOPNOTSUPP,
+        "%s keeps its %d entries: the device has no command for it; create another one"
+            .formatted(describe(), entries));
+  }
+
+  // ---- notification
+
+  @Override
+  public Optional<CompletionChannel> channel() {
+    return channel.map(CompletionChannel.class::cast);
+  }
+
+  /** A command, unless it is armed for as much already. */
+  @Override
+  public void requestNotify(boolean solicitedOnly) {
+    if (channel.isEmpty()) {
+      throw new VerbsException(Errno.EINVAL, "%s has no completion channel".formatted(describe()));
+    }
+    if (!device.events().hasVectors()) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP, "%s cannot notify: the device has no interrupts".formatted(describe()));
+    }
+    int wanted = solicitedOnly ? RequestNotify.SOLICITED : RequestNotify.NEXT_COMPLETION;
+    synchronized (arming) {
+      checkAlive(); // under the monitor, so that a closed queue is not armed
+      if (armed >= wanted) {
+        return;
+      }
+      int before = armed;
+      armed = wanted;
+      device.events().watch(this);
+      try {
+        arm(wanted);
+      } catch (RuntimeException e) {
+        armed = before;
+        throw e;
+      }
+    }
+  }
+
+  private void arm(int flags) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment data = arena.allocate(RequestNotify.SIZE);
+      RequestNotify.CQN.set(data, 0, number);
+      RequestNotify.FLAGS.set(data, 0, flags);
+      device
+          .commands()
+          .give(RoceCommand.REQ_NOTIFY_CQ, data, Errno.EIO, "to notify of " + describe());
+    }
+  }
+
+  /**
+   * The interrupt of its vector: its channel is told once for each arming. An interrupt that was
+   * another queue's, which shares the vector, gives an event too many.
+   */
+  void interrupted() {
+    synchronized (arming) {
+      if (armed == 0 || isClosed()) {
+        return;
+      }
+      armed = 0;
+      device.events().forget(this);
+    }
+    channel.ifPresent(events -> events.give(this));
+  }
+
+  // ---- life cycle
+
+  @Override
+  public void addTo(ContextCounters counters) {
+    counters.add(polled, failures);
+  }
+
+  @Override
+  protected void release() {
+    // A poll in progress ends first; a later one finds the queue closed.
+    lock.lock();
+    lock.unlock();
+    synchronized (arming) {
+      armed = 0;
+      device.events().forget(this);
+    }
+    context.countNoMore(this);
+    context.forgetEvents(this);
+    channel.ifPresent(events -> events.forget(this));
+    device
+        .deferredFree()
+        .retire(
+            describe(), () -> device.numbers().destroyCompletions(number), memory::close, () -> {});
+  }
+}

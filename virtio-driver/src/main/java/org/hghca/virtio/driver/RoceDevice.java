@@ -1,0 +1,137 @@
+package org.hghca.virtio.driver;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.provider.DeferredFree;
+import org.hghca.provider.Health;
+import org.hghca.provider.KernelNeighbors;
+import org.hghca.provider.Neighbors;
+import org.hghca.verbs.Gid;
+import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.memory.BufferPool;
+import org.hghca.virtio.VirtioDevice;
+import org.hghca.virtio.abi.roce.QueuePlan;
+
+/** A device that is brought up, shared by all contexts. Thread-safe. */
+final class RoceDevice {
+  private final VirtioDevice virtio;
+  private final Commands commands;
+  private final Limits limits;
+  private final Health health;
+  private final LinkAddress address;
+  private final List<Gid> gids;
+  private final Runnable takeDown;
+  private final Neighbors neighbors;
+  private final BufferPool buffers;
+  private final Numbers numbers;
+  private final EventThread events;
+
+  private final DeferredFree deferredFree;
+
+  private final Set<RoceContext> contexts = ConcurrentHashMap.newKeySet();
+
+  /**
+   * A device after the bring-up.
+   *
+   * @param gids in the order of its table
+   * @param deferredFree memory that the device did not confirm to let go; freed by the take-down
+   * @param takeDown the reverse of the bring-up
+   */
+  RoceDevice(
+      VirtioDevice virtio,
+      QueuePlan plan,
+      Commands commands,
+      Limits limits,
+      Health health,
+      LinkAddress address,
+      List<Gid> gids,
+      DeferredFree deferredFree,
+      Runnable takeDown) {
+    this.virtio = virtio;
+    this.commands = commands;
+    this.limits = limits;
+    this.health = health;
+    this.address = address;
+    this.gids = gids;
+    this.deferredFree = deferredFree;
+    this.takeDown = takeDown;
+    boolean isCard = virtio.function().locator().scheme().equals("pci");
+    this.neighbors = isCard ? new Neighbors(new KernelNeighbors()) : new Neighbors();
+    this.buffers = new BufferPool(virtio.function().memory());
+    this.events = new EventThread(this, PortState.of(virtio));
+    this.numbers = new Numbers(virtio, plan, commands, health);
+    health.onFailure(() -> contexts.forEach(RoceContext::deviceFailed));
+  }
+
+  void start() {
+    events.start();
+  }
+
+  void stop() {
+    events.stop();
+  }
+
+  PciFunction function() {
+    return virtio.function();
+  }
+
+  VirtioDevice virtio() {
+    return virtio;
+  }
+
+  Commands commands() {
+    return commands;
+  }
+
+  Limits limits() {
+    return limits;
+  }
+
+  Health health() {
+    return health;
+  }
+
+  LinkAddress address() {
+    return address;
+  }
+
+  List<Gid> gids() {
+    return gids;
+  }
+
+  Neighbors neighbors() {
+    return neighbors;
+  }
+
+  BufferPool buffers() {
+    return buffers;
+  }
+
+  DeferredFree deferredFree() {
+    return deferredFree;
+  }
+
+  /** Its completion queues and queue pairs. */
+  Numbers numbers() {
+    return numbers;
+  }
+
+  EventThread events() {
+    return events;
+  }
+
+  Set<RoceContext> contexts() {
+    return contexts;
+  }
+
+  /** Resets the device and releases it. It has no users any more. */
+  void close() {
+    try {
+      takeDown.run();
+    } finally {
+      buffers.close();
+    }
+  }
+}

@@ -1,0 +1,516 @@
+package org.hghca.virtio.driver;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.OwnerCheck;
+import org.hghca.provider.Resource;
+import org.hghca.provider.Undo;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttribute;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.SharedReceiveQueue;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.QpTransitions;
+import org.hghca.vfio.VfioException;
+import org.hghca.virtio.VirtioException;
+import org.hghca.virtio.abi.roce.CreateQp;
+import org.hghca.virtio.abi.roce.ModifyQp;
+import org.hghca.virtio.abi.roce.QpAttributeMask;
+import org.hghca.virtio.abi.roce.QpCapacity;
+import org.hghca.virtio.abi.roce.QpType;
+import org.hghca.virtio.abi.roce.QueryQp;
+import org.hghca.virtio.abi.roce.RoceCommand;
+
+/** A queue pair: the device has its transport and flushes its requests. */
+final class RoceQueuePair extends Resource implements QueuePair, ContextCounters.Counted {
+  private final RoceProtectionDomain pd;
+  private final RoceDevice device;
+  private final org.hghca.verbs.QpType type;
+  private final RoceCompletionQueue sendCompletionQueue;
+  private final RoceCompletionQueue receiveCompletionQueue;
+  private final QueuePairCapabilities capabilities;
+  private final int number;
+  private final SendQueue sends;
+  private final ReceiveQueue receives;
+
+  /** Changed by a modify under the monitor, and by errors under the lock of a completion queue. */
+  private final AtomicReference<QpState> state = new AtomicReference<>(QpState.RESET);
+
+  private QpAttributes known = new QpAttributes();
+
+  RoceQueuePair(RoceProtectionDomain pd, QueuePairConfig config) {
+    super(pd, own(pd, config.sendCompletionQueue()), own(pd, config.receiveCompletionQueue()));
+    this.pd = pd;
+    this.device = pd.device();
+    this.type = config.type();
+    this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
+    this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
+    this.capabilities = config.capabilities();
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      check(config);
+      int sendDepth = capabilities.sendDepth();
+      int receiveDepth = capabilities.receiveDepth();
+      sendCompletionQueue.reserve(sendDepth);
+      undo.add(() -> sendCompletionQueue.unreserve(sendDepth));
+      receiveCompletionQueue.reserve(receiveDepth);
+      undo.add(() -> receiveCompletionQueue.unreserve(receiveDepth));
+      Numbers.WorkQueues created = create(config);
+      this.number = created.number();
+      undo.add(() -> device.numbers().destroyQueuePair(number, () -> {}));
+      checkNumber(config);
+      if (created.sends().size() < sendDepth || created.receives().size() < receiveDepth) {
+        throw new VerbsException(
+            Errno.EINVAL,
+            "%d sends and %d receives: the queues of the device have %d and %d"
+                .formatted(
+                    sendDepth, receiveDepth, created.sends().size(), created.receives().size()));
+      }
+      boolean single = config.isSingleOwner();
+      OwnerCheck sendOwner = single ? new OwnerCheck("the send queue of " + describe()) : null;
+      OwnerCheck owner = single ? new OwnerCheck("the receive queue of " + describe()) : null;
+      this.sends =
+          new SendQueue(device.function(), created.sends(), pd, type, capabilities, sendOwner);
+      undo.add(sends::close);
+      this.receives =
+          new ReceiveQueue(
+              device.function(),
+              created.receives(),
+              receiveDepth,
+              capabilities.maxReceiveSge(),
+              owner);
+      undo.add(receives::close);
+      device.numbers().add(this);
+      pd.context().count(this);
+      publish();
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Refusals.of("cannot create a queue pair", e);
+    }
+  }
+
+  private static RoceCompletionQueue own(RoceProtectionDomain pd, CompletionQueue queue) {
+    if (queue instanceof RoceCompletionQueue ours && ours.context().equals(pd.context())) {
+      return ours;
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "the completion queue belongs to another context than %s".formatted(pd.describe()));
+  }
+
+  private void check(QueuePairConfig config) {
+    if (config.sharedReceiveQueue().isPresent()) {
+      throw new VerbsException(Errno.EINVAL, "the shared receive queue belongs to another device");
+    }
+    Limits limits = device.limits();
+    check("send requests", capabilities.sendDepth(), limits.maxQpWr());
+    check("receive requests", capabilities.receiveDepth(), limits.maxQpWr());
+    check("elements of a send request", capabilities.maxSendSge(), limits.maxSendSge());
+    check("elements of a receive request", capabilities.maxReceiveSge(), limits.maxReceiveSge());
+    check("bytes of inline data", capabilities.maxInline(), Limits.MAX_INLINE);
+  }
+
+  private static void check(String what, int value, int most) {
+    if (value < 0 || value > most) {
+      throw new VerbsException(
+          Errno.EINVAL, "%d %s: the device takes 0 to %d".formatted(value, what, most));
+    }
+  }
+
+  private Numbers.WorkQueues create(QueuePairConfig config) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment data = arena.allocate(CreateQp.SIZE);
+      CreateQp.PDN.set(data, 0, pd.number());
+      CreateQp.QP_TYPE.set(data, 0, typeCode(config));
+      CreateQp.SQ_SIG_ALL.set(data, 0, config.isSignalAll() ? 1 : 0);
+      CreateQp.SEND_CQN.set(data, 0, sendCompletionQueue.number());
+      CreateQp.RECV_CQN.set(data, 0, receiveCompletionQueue.number());
+      QpCapacity.MAX_SEND_WR.set(data, CreateQp.CAPACITY, capabilities.sendDepth());
+      QpCapacity.MAX_RECV_WR.set(data, CreateQp.CAPACITY, capabilities.receiveDepth());
+      QpCapacity.MAX_SEND_SGE.set(data, CreateQp.CAPACITY, capabilities.maxSendSge());
+      QpCapacity.MAX_RECV_SGE.set(data, CreateQp.CAPACITY, capabilities.maxReceiveSge());
+      QpCapacity.MAX_INLINE_DATA.set(data, CreateQp.CAPACITY, capabilities.maxInline());
+      return device.numbers().createQueuePair(data);
+    }
+  }
+
+  private static int typeCode(QueuePairConfig config) {
+    return switch (config.type()) {
+      case RC -> QpType.RC;
+      case UC -> QpType.UC;
+      case UD -> config.isGsi() ? QpType.GSI : QpType.UD;
+    };
+  }
+
+  private void checkNumber(QueuePairConfig config) {
+    if (config.isGsi() != (number == GSI_NUMBER)) {
+      throw new VerbsException(
+          Errno.EIO, "the device gave the number %d to this queue pair".formatted(number));
+    }
+  }
+
+  @Override
+  public String describe() {
+    return "QP 0x%06x".formatted(number);
+  }
+
+  @Override
+  protected String standing() {
+    return "%s in %s, %d sends and %d receives outstanding"
+        .formatted(type, state(), sends.outstanding(), receives.outstanding());
+  }
+
+  SendQueue sends() {
+    return sends;
+  }
+
+  ReceiveQueue receives() {
+    return receives;
+  }
+
+  RoceProtectionDomain domain() {
+    return pd;
+  }
+
+  /** Whether its requests of a direction complete into a queue. */
+  boolean completesInto(RoceCompletionQueue queue, boolean isReceive) {
+    return queue == (isReceive ? receiveCompletionQueue : sendCompletionQueue);
+  }
+
+  @Override
+  public ProtectionDomain protectionDomain() {
+    return pd;
+  }
+
+  @Override
+  public int number() {
+    return number;
+  }
+
+  @Override
+  public org.hghca.verbs.QpType type() {
+    return type;
+  }
+
+  @Override
+  public QpState state() {
+    return state.get();
+  }
+
+  @Override
+  public QueuePairCapabilities capabilities() {
+    return capabilities;
+  }
+
+  @Override
+  public CompletionQueue sendCompletionQueue() {
+    return sendCompletionQueue;
+  }
+
+  @Override
+  public CompletionQueue receiveCompletionQueue() {
+    return receiveCompletionQueue;
+  }
+
+  @Override
+  public Optional<SharedReceiveQueue> sharedReceiveQueue() {
+    return Optional.empty();
+  }
+
+  // ---- posting
+
+  @Override
+  public boolean tryPostSend(SendRequest request) {
+    sends.lock();
+    try {
+      checkTakesSends(0);
+      boolean posted = sends.post(request, 0);
+      sends.kick();
+      return posted;
+    } catch (VirtioException | VfioException | InternalError e) {
+      throw failed(e, 0);
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  @Override
+  public int tryPostSend(SendRequest[] requests, int from, int count) {
+    Objects.checkFromIndexSize(from, count, requests.length);
+    int posted = 0;
+    sends.lock();
+    try {
+      checkTakesSends(0);
+      while (posted < count && sends.post(requests[from + posted], posted)) {
+        posted++;
+      }
+      return posted;
+    } finally {
+      try {
+        sends.kick(); // also those before a bad one
+      } catch (VirtioException | VfioException | InternalError e) {
+        throw failed(e, posted);
+      } finally {
+        sends.unlock();
+      }
+    }
+  }
+
+  @Override
+  public boolean tryEnqueueSend(SendRequest request) {
+    sends.lock();
+    try {
+      checkTakesSends(0);
+      boolean posted = sends.post(request, 0);
+      if (!posted || request.isFenced()) {
+        sends.kick();
+      }
+      return posted;
+    } catch (VirtioException | VfioException | InternalError e) {
+      throw failed(e, 0);
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  @Override
+  public void flushSends() {
+    sends.lock();
+    try {
+      if (state() != QpState.RESET) {
+        sends.kick();
+      }
+    } catch (VirtioException | VfioException | InternalError e) {
+      throw failed(e, 0);
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  @Override
+  public boolean tryPostReceive(ReceiveRequest request) {
+    receives.lock();
+    try {
+      checkTakesReceives(0);
+      boolean posted = receives.post(request, 0);
+      receives.kick();
+      return posted;
+    } catch (VirtioException | VfioException | InternalError e) {
+      throw failed(e, 0);
+    } finally {
+      receives.unlock();
+    }
+  }
+
+  @Override
+  public int tryPostReceive(ReceiveRequest[] requests, int from, int count) {
+    Objects.checkFromIndexSize(from, count, requests.length);
+    int posted = 0;
+    receives.lock();
+    try {
+      checkTakesReceives(0);
+      while (posted < count && receives.post(requests[from + posted], posted)) {
+        posted++;
+      }
+      return posted;
+    } finally {
+      try {
+        receives.kick();
+      } catch (VirtioException | VfioException | InternalError e) {
+        throw failed(e, posted);
+      } finally {
+        receives.unlock();
+      }
+    }
+  }
+
+  private void checkTakesSends(int index) {
+    QpState now = state();
+    if (now == QpState.RESET || now == QpState.INIT || now == QpState.RTR) {
+      throw wrongState("send", index);
+    }
+    if (device.health().isDead()) {
+      throw wrongState("send", index);
+    }
+  }
+
+  private void checkTakesReceives(int index) {
+    if (state() == QpState.RESET || device.health().isDead()) {
+      throw wrongState("receive", index);
+    }
+  }
+
+  private BadRequestException wrongState(String what, int index) {
+    Optional<String> death = device.health().complaint();
+    if (death.isPresent()) {
+      return new BadRequestException(Errno.EIO, index, death.get());
+    }
+    return new BadRequestException(
+        Errno.EINVAL,
+        index,
+        isClosed()
+            ? describe() + " is closed"
+            : "%s is in %s and takes no %s requests".formatted(describe(), state(), what));
+  }
+
+  private BadRequestException failed(Throwable e, int index) {
+    device.health().fail(e.getMessage());
+    return new BadRequestException(Errno.EIO, index, e.getMessage());
+  }
+
+  // ---- states
+
+  /** A request has failed; under the lock of a completion queue. */
+  void failed(int status, boolean isReceive) {
+    boolean isFlushed = status == WcStatus.WR_FLUSH_ERR.code();
+    boolean stopsSendsOnly = type != org.hghca.verbs.QpType.RC && !isReceive && !isFlushed;
+    if (stopsSendsOnly) {
+      state.compareAndSet(QpState.RTS, QpState.SQE);
+    } else if (isReceive || !isFlushed) {
+      for (QpState now = state(); now != QpState.RESET && now != QpState.ERR; now = state()) {
+        state.compareAndSet(now, QpState.ERR);
+      }
+    }
+  }
+
+  @Override
+  public synchronized void modify(QpAttributes attributes) {
+    checkOpen();
+    device.health().check();
+    if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state()) {
+      refresh(); // the caller may know of an unpolled error
+    }
+    QpState from = state();
+    QpState to = QpTransitions.check(type, from, attributes);
+    if (from == QpState.RESET && to == QpState.RESET) {
+      return;
+    }
+    if (number == GSI_NUMBER && attributes.has(QpAttribute.QKEY) && attributes.qkey() != GSI_QKEY) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s is of the general services, whose Q_Key is 0x%08x, not 0x%08x"
+              .formatted(describe(), GSI_QKEY, attributes.qkey()));
+    }
+    QpAttributes next =
+        KnownAttributes.with(to == QpState.RESET ? new QpAttributes() : known, attributes);
+    KnownAttributes.label(next, pd.context().entropy(), number);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment data = arena.allocate(ModifyQp.SIZE);
+      int mask = ModifyCommand.put(this, attributes, next, to, data);
+      if (to == QpState.RESET) {
+        reset(data);
+      } else if (mask != 0) {
+        give(data, to);
+        state.compareAndSet(from, to);
+      }
+    }
+    known = next;
+  }
+
+  private void give(MemorySegment data, QpState to) {
+    device
+        .commands()
+        .give(
+            RoceCommand.MODIFY_QP,
+            data,
+            Errno.EINVAL,
+            "%s, from %s to %s".formatted(describe(), state(), to));
+  }
+
+  private void reset(MemorySegment data) {
+    QpState from = enterReset();
+    try {
+      give(data, QpState.RESET);
+    } catch (VerbsException e) {
+      state.set(from);
+      throw e;
+    }
+    drop();
+  }
+
+  /** Ends posting, between two requests; returns the state until then. */
+  private QpState enterReset() {
+    receives.lock();
+    sends.lock();
+    QpState from = state.getAndSet(QpState.RESET);
+    sends.unlock();
+    receives.unlock();
+    return from;
+  }
+
+  /** The device has dropped its requests: their completions are dropped, too. */
+  private void drop() {
+    sendCompletionQueue.drop(this, sends::clear);
+    receiveCompletionQueue.drop(this, receives::clear);
+  }
+
+  @Override
+  public synchronized QpAttributes query() {
+    checkOpen();
+    device.health().check();
+    refresh();
+    return KnownAttributes.with(known, new QpAttributes()).state(state()).currentState(state());
+  }
+
+  /** Takes over the state that the device is in. */
+  private void refresh() {
+    QpState before = state();
+    if (before == QpState.RESET) {
+      return;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment data = arena.allocate(QueryQp.SIZE);
+      QueryQp.QPN.set(data, 0, number);
+      QueryQp.ATTR_MASK.set(data, 0, QpAttributeMask.STATE);
+      MemorySegment answer = arena.allocate(org.hghca.virtio.abi.roce.QpAttributes.SIZE);
+      device.commands().give(RoceCommand.QUERY_QP, data, answer, Errno.EINVAL, describe());
+      int code = org.hghca.virtio.abi.roce.QpAttributes.QP_STATE.get(answer, 0);
+      if (code >= QpState.values().length) {
+        throw new VerbsException(
+            Errno.EIO, "%s is in state %d, which does not exist".formatted(describe(), code));
+      }
+      state.compareAndSet(before, QpState.values()[code]);
+    }
+  }
+
+  // ---- life cycle
+
+  @Override
+  public void addTo(ContextCounters counters) {
+    counters.add(sends.posted(), receives.posted(), sends.kicks() + receives.kicks());
+  }
+
+  @Override
+  protected synchronized void release() {
+    enterReset();
+    pd.context().countNoMore(this);
+    pd.context().forgetEvents(this);
+    device
+        .deferredFree()
+        .retire(
+            describe(),
+            () -> device.numbers().destroyQueuePair(number, this::drop),
+            () -> {
+              sends.close();
+              receives.close();
+            },
+            () -> {
+              sendCompletionQueue.unreserve(capabilities.sendDepth());
+              receiveCompletionQueue.unreserve(capabilities.receiveDepth());
+            });
+  }
+}

@@ -1,0 +1,207 @@
+package org.hghca.virtio.driver;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.hghca.provider.LockRank;
+import org.hghca.provider.OwnerCheck;
+import org.hghca.provider.SpinLock;
+import org.hghca.vfio.PciFunction;
+import org.hghca.virtio.Virtqueue;
+
+/**
+ * The requests of one direction of a queue pair. A request is a buffer of the virtqueue, in the
+ * slot of its position; it is outstanding until its completion, or that of a later one, is polled.
+ * What identifies it to the device is its position, and its direction.
+ *
+ * <p>Posting is under the queue's lock; completing under that of a completion queue.
+ */
+abstract class WorkQueue {
+  private static final long RECEIVE = 1L << 32;
+  private static final VarHandle HEAD;
+  private static final VarHandle TAIL;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      HEAD = lookup.findVarHandle(WorkQueue.class, "head", int.class);
+      TAIL = lookup.findVarHandle(WorkQueue.class, "tail", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final Virtqueue queue;
+  private final SlotMemory memory;
+  private final int slotBytes;
+  private final int depth;
+  private final long direction;
+  private final long[] wrIds;
+
+  /** Null for a queue of a single owner. */
+  private final SpinLock lock;
+
+  private final OwnerCheck owner;
+
+  /** Position of the next request: free-running, as all positions. */
+  private int head;
+
+  /** Position of the oldest outstanding request. */
+  private int tail;
+
+  private long posted;
+  private long kicks;
+
+  /**
+   * Without requests.
+   *
+   * @param depth most outstanding requests, at most the size of the virtqueue
+   * @param slotBytes of a request's buffer, a power of two
+   * @param owner null for a queue for several threads
+   */
+  WorkQueue(
+      PciFunction function,
+      Virtqueue queue,
+      int depth,
+      int slotBytes,
+      LockRank rank,
+      OwnerCheck owner) {
+    this.queue = queue;
+    this.depth = depth;
+    this.slotBytes = slotBytes;
+    this.direction = rank == LockRank.RECEIVES ? RECEIVE : 0;
+    this.lock = owner == null ? new SpinLock(rank) : null;
+    this.owner = owner;
+    int slots = slot(Math.max(1, depth));
+    this.wrIds = new long[slots];
+    this.memory = SlotMemory.allocate(function, slots, slotBytes);
+  }
+
+  final void lock() {
+    if (lock != null) {
+      lock.lock();
+    } else {
+      assert owner.begin();
+    }
+  }
+
+  final void unlock() {
+    if (lock != null) {
+      lock.unlock();
+    } else {
+      assert owner.end();
+    }
+  }
+
+  // ---- posting, under the lock
+
+  /** Whether another request can be posted. */
+  final boolean hasRoom() {
+    if (head - (int) TAIL.getAcquire(this) >= depth) {
+      return false;
+    }
+    // A completion frees the request; that the device has used its buffer frees the slot.
+    if (buffers() >= wrIds.length) {
+      reclaim();
+    }
+    return buffers() < wrIds.length;
+  }
+
+  /** Number of buffers that the device has, as far as they were not taken back. */
+  private int buffers() {
+    return queue.size() - queue.free();
+  }
+
+  private void reclaim() {
+    while (queue.poll() != Virtqueue.NONE) {
+      // Buffers come back in order.
+    }
+  }
+
+  final MemorySegment bytes() {
+    return memory.bytes();
+  }
+
+  /** Where the next request is written. */
+  final long place() {
+    return (long) (head & wrIds.length - 1) * slotBytes;
+  }
+
+  /** What the device is told of the next request, to return it in the completion. */
+  final long cookie() {
+    return head & 0xffff_ffffL | direction;
+  }
+
+  /** Hands the request over that was written; the device sees it after {@link #kick}. */
+  final void submit(int bytes, long wrId) {
+    int slot = head & wrIds.length - 1;
+    wrIds[slot] = wrId;
+    queue.put(memory.address(slot), bytes, false);
+    queue.submit();
+    HEAD.setRelease(this, head + 1);
+    posted++;
+  }
+
+  /** Makes what was submitted visible to the device. */
+  final void kick() {
+    if (queue.kick()) {
+      kicks++;
+    }
+  }
+
+  // ---- completing, under the lock of the completion queue
+
+  static boolean isReceive(long cookie) {
+    return (cookie & RECEIVE) != 0;
+  }
+
+  /** Whether the request of a completion is outstanding. */
+  final boolean isOutstanding(long cookie) {
+    int position = (int) cookie;
+    return cookie >>> 33 == 0 && position - tail >= 0 && (int) HEAD.getAcquire(this) - position > 0;
+  }
+
+  /** The request is complete, and all before it; returns its {@code wr_id}. */
+  final long complete(long cookie) {
+    int position = (int) cookie;
+    long wrId = wrIds[position & wrIds.length - 1];
+    TAIL.setRelease(this, position + 1);
+    return wrId;
+  }
+
+  /**
+   * All requests are gone without completions: the queue pair was reset. Under the lock of the
+   * completion queue, while nothing is posted.
+   */
+  final void clear() {
+    reclaim();
+    TAIL.setRelease(this, head);
+  }
+
+  final long posted() {
+    return posted;
+  }
+
+  final long kicks() {
+    return kicks;
+  }
+
+  final int depth() {
+    return depth;
+  }
+
+  /** Number of requests, for logs. */
+  final int outstanding() {
+    return head - tail;
+  }
+
+  /** Frees the memory: the device does not use it. */
+  final void close() {
+    memory.close();
+  }
+
+  /** The slot of a request of so many bytes: a power of two. */
+  static int slot(int bytes) {
+    return Integer.highestOneBit(2 * bytes - 1);
+  }
+}
