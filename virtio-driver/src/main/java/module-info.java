@@ -5,7 +5,6 @@ module org.hghca.virtio.driver {
   requires org.hghca.vfio;
   requires org.hghca.virtio;
   requires org.hghca.virtio.abi;
-  requires org.slf4j;
 
   provides org.hghca.verbs.spi.RdmaProvider with
       org.hghca.virtio.driver.VirtioProvider;

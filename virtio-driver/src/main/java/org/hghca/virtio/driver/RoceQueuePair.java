@@ -251,22 +251,26 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
   @Override
   public int tryPostSend(SendRequest[] requests, int from, int count) {
     Objects.checkFromIndexSize(from, count, requests.length);
-    int posted = 0;
     sends.lock();
     try {
       checkTakesSends(0);
+      return postAll(requests, from, count);
+    } catch (VirtioException | VfioException | InternalError e) {
+      throw failed(e, 0);
+    } finally {
+      sends.unlock();
+    }
+  }
+
+  private int postAll(SendRequest[] requests, int from, int count) {
+    int posted = 0;
+    try {
       while (posted < count && sends.post(requests[from + posted], posted)) {
         posted++;
       }
       return posted;
     } finally {
-      try {
-        sends.kick(); // also those before a bad one
-      } catch (VirtioException | VfioException | InternalError e) {
-        throw failed(e, posted);
-      } finally {
-        sends.unlock();
-      }
+      sends.kick(); // also those before a bad one
     }
   }
 
@@ -319,22 +323,26 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
   @Override
   public int tryPostReceive(ReceiveRequest[] requests, int from, int count) {
     Objects.checkFromIndexSize(from, count, requests.length);
-    int posted = 0;
     receives.lock();
     try {
       checkTakesReceives(0);
+      return postAll(requests, from, count);
+    } catch (VirtioException | VfioException | InternalError e) {
+      throw failed(e, 0);
+    } finally {
+      receives.unlock();
+    }
+  }
+
+  private int postAll(ReceiveRequest[] requests, int from, int count) {
+    int posted = 0;
+    try {
       while (posted < count && receives.post(requests[from + posted], posted)) {
         posted++;
       }
       return posted;
     } finally {
-      try {
-        receives.kick();
-      } catch (VirtioException | VfioException | InternalError e) {
-        throw failed(e, posted);
-      } finally {
-        receives.unlock();
-      }
+      receives.kick(); // also those before a bad one
     }
   }
 

@@ -120,7 +120,7 @@ final class SendQueue extends WorkQueue {
     }
     if (type == QpType.UD
         && !(request.addressHandle() instanceof RoceAddressHandle handle
-            && handle.protectionDomain() == pd
+            && handle.protectionDomain().equals(pd)
             && !handle.isClosed())) {
       throw new BadRequestException(
           Errno.EINVAL,

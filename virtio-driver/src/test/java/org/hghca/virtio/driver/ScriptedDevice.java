@@ -9,6 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
@@ -122,7 +123,7 @@ final class ScriptedDevice implements EmulatedFunction {
     answers.put(command, script);
   }
 
-  private void answer(int command, String zeros, java.util.function.Consumer<ByteBuffer> script) {
+  private void answer(int command, String zeros, Consumer<ByteBuffer> script) {
     answer(
         command,
         data -> {
