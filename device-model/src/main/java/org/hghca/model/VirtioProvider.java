@@ -3,6 +3,7 @@ package org.hghca.model;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.hghca.model.virtio.VirtioNic;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
@@ -10,6 +11,7 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.virtio.abi.roce.Dialect;
 import org.hghca.wire.frame.Encapsulation;
 
 /**
@@ -18,6 +20,9 @@ import org.hghca.wire.frame.Encapsulation;
  * <ul>
  *   <li>{@code mac=}: its address, as of {@link LinkAddress}. IP addresses are the driver's.
  *   <li>{@code mtu=} bytes of the longest IP packet, 68 to 4188, 1500 by default.
+ *   <li>{@code roce=rfc-v2}: it offers RoCE queues by the interface of that name: the commands and
+ *       their objects, while no queue carries a request yet. {@code roce=none}, the default: it
+ *       does not.
  *   <li>{@code net=} as of {@link ModelProvider}, except {@code udp:}, which carries RoCE only;
  *       {@code sports=} and {@code share=} mean nothing here.
  *   <li>{@code cable=}, {@code hub=}, what disturbs them, {@code capture=}, {@code mode=}, {@code
@@ -27,9 +32,12 @@ import org.hghca.wire.frame.Encapsulation;
  */
 public final class VirtioProvider implements PciFunctionProvider {
   private static final int ETHERNET_MTU = 1500;
+  private static final String NONE = "none";
   private static final List<String> PARAMETERS =
-      SoftwareCards.PARAMETERS.stream()
-          .filter(parameter -> !parameter.equals("sports") && !parameter.equals("share"))
+      Stream.concat(
+              Stream.of("roce"),
+              SoftwareCards.PARAMETERS.stream()
+                  .filter(parameter -> !parameter.equals("sports") && !parameter.equals("share")))
           .toList();
 
   /** Used by the service loader. */
@@ -68,10 +76,13 @@ public final class VirtioProvider implements PciFunctionProvider {
     int mtu =
         LocatorValues.whole(
             locator, "mtu", ETHERNET_MTU, VirtioNic.LEAST_MTU, VirtioNic.LARGEST_MTU);
+    boolean none =
+        LocatorValues.value(locator, "roce", NONE, NONE, Dialect.RFC_V2.name()).equals(NONE);
+    Optional<Dialect> dialect = none ? Optional.empty() : Optional.of(Dialect.RFC_V2);
     return SoftwareCards.plugIn(
         locator,
         new CardKind(
-            (port, faults, interrupts) -> new VirtioNic(port, faults, interrupts, mtu),
+            (port, faults, interrupts) -> new VirtioNic(port, faults, interrupts, mtu, dialect),
             Encapsulation.ETHERNET,
             Set.of("mtu"),
             VirtioProvider::checkNetwork));

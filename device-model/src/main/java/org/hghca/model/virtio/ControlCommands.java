@@ -4,8 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Optional;
 import org.hghca.model.hca.HostMemory;
 import org.hghca.virtio.abi.net.NetControl;
+import org.hghca.virtio.abi.roce.Dialect;
 
 /**
  * Executes the commands of the control queue. What is unknown, too short or malformed is answered
@@ -25,13 +27,21 @@ final class ControlCommands {
 
   private final HostMemory host;
   private final ReceiveMode mode;
+  private final Optional<Dialect> dialect;
+  private final RoceCommands roce;
   private final MemorySegment command = Arena.ofAuto().allocate(MOST, 8);
   private final MemorySegment answer = Arena.ofAuto().allocate(NetControl.ACK_SIZE);
   private long count;
 
-  ControlCommands(HostMemory host, ReceiveMode mode) {
+  /**
+   * @param dialect of the RoCE queues, if there are any
+   * @param roce executes their commands
+   */
+  ControlCommands(HostMemory host, ReceiveMode mode, Optional<Dialect> dialect, RoceCommands roce) {
     this.host = host;
     this.mode = mode;
+    this.dialect = dialect;
+    this.roce = roce;
   }
 
   /** How many were executed. */
@@ -42,19 +52,31 @@ final class ControlCommands {
   /**
    * Executes a command.
    *
+   * @param features that were negotiated
    * @return the bytes that were written into the chain
    */
-  int execute(Chain chain) throws QueueException {
+  int execute(Chain chain, long features) throws QueueException {
     if (chain.writableBytes() < NetControl.ACK_SIZE) {
       return 0;
     }
     count++;
     int length = (int) Math.min(chain.readableBytes(), MOST);
     chain.read(host, 0, command, length);
+    if (length >= NetControl.HEADER_SIZE && isRoce(features)) {
+      return roce.execute(NetControl.COMMAND.get(command, 0), chain);
+    }
     boolean done = length >= NetControl.HEADER_SIZE && execute(chain, length);
     answer.set(ValueLayout.JAVA_BYTE, 0, (byte) (done ? NetControl.OK : NetControl.ERROR));
     chain.write(host, 0, answer, NetControl.ACK_SIZE);
     return NetControl.ACK_SIZE;
+  }
+
+  private boolean isRoce(long features) {
+    int type = NetControl.CLASS.get(command, 0);
+    return dialect
+        .filter(spoken -> spoken.controlClass() == type)
+        .filter(spoken -> (features & 1L << spoken.feature()) != 0)
+        .isPresent();
   }
 
   private boolean execute(Chain chain, int length) throws QueueException {

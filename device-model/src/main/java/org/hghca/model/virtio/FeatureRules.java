@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.stream.LongStream;
 import org.hghca.virtio.abi.Feature;
 import org.hghca.virtio.abi.net.NetFeature;
+import org.hghca.virtio.abi.roce.Dialect;
 
 /**
  * The features that a device offers, and what a driver may accept of them.
@@ -34,6 +35,11 @@ record FeatureRules(long offered) {
               Feature.ACCESS_PLATFORM,
               Feature.RING_RESET));
 
+  /** The same with RoCE queues in a dialect. */
+  static FeatureRules roce(Dialect dialect) {
+    return new FeatureRules(NIC.offered | 1L << dialect.feature());
+  }
+
   private static long mask(long... bits) {
     return LongStream.of(bits).map(bit -> 1L << bit).reduce(0, (a, b) -> a | b);
   }
@@ -52,7 +58,10 @@ record FeatureRules(long offered) {
         return NetFeature.name(need.getKey()) + " needs " + NetFeature.name(need.getValue());
       }
     }
-    return "";
+    boolean hasControl = (accepted & 1L << NetFeature.CTRL_VQ) != 0;
+    return (accepted & ~NIC.offered) != 0 && !hasControl
+        ? "RoCE needs " + NetFeature.name(NetFeature.CTRL_VQ)
+        : "";
   }
 
   private static String name(long features) {

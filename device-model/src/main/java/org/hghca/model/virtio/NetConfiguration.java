@@ -3,19 +3,34 @@ package org.hghca.model.virtio;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Optional;
 import org.hghca.virtio.abi.net.NetConfig;
+import org.hghca.virtio.abi.roce.Dialect;
 
 /** The configuration of the network device; the driver only reads it. Thread-safe. */
 final class NetConfiguration {
-  private final MemorySegment bytes = Arena.ofAuto().allocate(NetConfig.SIZE, 8);
+  private final MemorySegment bytes;
 
   /**
    * @param mtu bytes of the longest IP packet
+   * @param roce the dialect of the RoCE queues, if there are any
    */
-  NetConfiguration(long mac, int mtu) {
+  NetConfiguration(long mac, int mtu, Optional<Dialect> roce) {
+    bytes = Arena.ofAuto().allocate(size(roce), 8);
+    roce.ifPresent(
+        dialect -> {
+          dialect.maxQps().set(bytes, 0, RoceLimits.QPS);
+          dialect.maxCqs().set(bytes, 0, RoceLimits.CQS);
+        });
     mac(mac);
     NetConfig.MAX_PAIRS.set(bytes, 0, 1);
     NetConfig.MTU.set(bytes, 0, mtu);
+  }
+
+  /** Bytes of the configuration. */
+  static int size(Optional<Dialect> roce) {
+    return roce.map(dialect -> Math.max(NetConfig.SIZE, dialect.configSize()))
+        .orElse(NetConfig.SIZE);
   }
 
   synchronized void mac(long mac) {
@@ -36,7 +51,7 @@ final class NetConfiguration {
   /** Bytes behind the end read as 0. */
   synchronized long read(long offset, int width) {
     long value = 0;
-    for (int i = 0; i < width && offset + i < NetConfig.SIZE; i++) {
+    for (int i = 0; i < width && offset + i < bytes.byteSize(); i++) {
       value |= (bytes.get(ValueLayout.JAVA_BYTE, offset + i) & 0xffL) << 8 * i;
     }
     return value;

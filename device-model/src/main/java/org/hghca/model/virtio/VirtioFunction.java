@@ -8,7 +8,6 @@ import org.hghca.model.hca.PciIdentity;
 import org.hghca.virtio.abi.CommonConfig;
 import org.hghca.virtio.abi.PciCapability;
 import org.hghca.virtio.abi.PciIds;
-import org.hghca.virtio.abi.net.NetConfig;
 
 /**
  * Where the parts of a virtio network device are: all in one region, each in 4 KiB of its own.
@@ -47,8 +46,9 @@ final class VirtioFunction {
    *
    * @param queues number of queues
    * @param vectors number of interrupt vectors
+   * @param configuration bytes of the configuration of the network device
    */
-  static PciIdentity identity(int queues, int vectors) {
+  static PciIdentity identity(int queues, int vectors, int configuration) {
     return new PciIdentity(
         PciIds.VENDOR,
         PciIds.NETWORK_DEVICE,
@@ -63,7 +63,7 @@ final class VirtioFunction {
                     .vendorCapability(
                         part(PciCapability.COMMON, COMMON, CommonConfig.QUEUE_RESET.end()))
                     .vendorCapability(part(PciCapability.INTERRUPT_STATUS, INTERRUPT_STATUS, 1))
-                    .vendorCapability(part(PciCapability.DEVICE, DEVICE, NetConfig.SIZE))
+                    .vendorCapability(part(PciCapability.DEVICE, DEVICE, configuration))
                     .vendorCapability(notifications(queues))
                     .window(PciCapability.CONFIGURATION_ACCESS, regions)));
   }

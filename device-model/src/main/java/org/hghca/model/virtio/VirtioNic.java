@@ -1,6 +1,8 @@
 package org.hghca.model.virtio;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.hghca.model.hca.Card;
@@ -12,13 +14,15 @@ import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.virtio.abi.CommonConfig;
 import org.hghca.virtio.abi.InterruptStatus;
+import org.hghca.virtio.abi.roce.Dialect;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
 /**
- * A virtio network card: one pair of queues and a control queue, without offloads. Registers are
- * accessed by any thread; the queues are used in steps, by one thread at a time.
+ * A virtio network card: one pair of queues and a control queue, without offloads, and optionally
+ * the objects of RoCE, whose queues carry nothing yet. Registers are accessed by any thread; the
+ * queues are used in steps, by one thread at a time.
  */
 public final class VirtioNic implements Card {
   /** Bytes of the longest IP packet, with a VLAN tag, in the longest frame. */
@@ -33,7 +37,7 @@ public final class VirtioNic implements Card {
   private static final int[] SIZES = {256, 256, 64};
   private static final int MOST_DESCRIPTORS = 256;
 
-  /** One for the configuration, and one for each queue. */
+  /** One for the configuration, and one for each queue of the NIC. */
   private static final int VECTORS = 1 + SIZES.length;
 
   private final Faults faults;
@@ -42,12 +46,14 @@ public final class VirtioNic implements Card {
   private final CommonRegisters registers;
   private final NetConfiguration configuration;
   private final ReceiveMode mode;
+  private final PciIdentity identity;
+  private final RoceCommands roce;
   private final ControlCommands commands;
   private final TransportCounters counters = new TransportCounters();
   private final NicTraffic traffic;
   private final Chain chain = new Chain(MOST_DESCRIPTORS);
 
-  /** The queues that are in use; null for others. */
+  /** The queues of the NIC that are in use; null for others. */
   private final SplitQueue[] queues = new SplitQueue[SIZES.length];
 
   /** Queues with chains that may wait: notified, or left when a step ended. */
@@ -63,22 +69,39 @@ public final class VirtioNic implements Card {
   /**
    * @param interrupts whether there are interrupt vectors
    * @param mtu bytes of the longest IP packet, as the driver sees it
+   * @param dialect of the RoCE queues, if it offers them
    */
-  public VirtioNic(EthernetPort port, Faults faults, boolean interrupts, int mtu) {
+  public VirtioNic(
+      EthernetPort port, Faults faults, boolean interrupts, int mtu, Optional<Dialect> dialect) {
     this.port = port;
     this.faults = faults;
     this.host = new HostMemory(faults, () -> {});
-    this.registers = new CommonRegisters(FeatureRules.NIC, interrupts ? VECTORS : 0, faults, SIZES);
-    this.configuration = new NetConfiguration(port.mac(), mtu);
+    int[] sizes = dialect.map(any -> withRoce()).orElse(SIZES);
+    int vectors = VECTORS + (dialect.isPresent() ? RoceLimits.CQS : 0);
+    this.identity = VirtioFunction.identity(sizes.length, vectors, NetConfiguration.size(dialect));
+    this.registers =
+        new CommonRegisters(
+            dialect.map(FeatureRules::roce).orElse(FeatureRules.NIC),
+            interrupts ? vectors : 0,
+            faults,
+            sizes);
+    this.configuration = new NetConfiguration(port.mac(), mtu, dialect);
     this.mode = new ReceiveMode(port.mac());
-    this.commands = new ControlCommands(host, mode);
+    this.roce = new RoceCommands(host, mtu);
+    this.commands = new ControlCommands(host, mode, dialect, roce);
     this.traffic = new NicTraffic(host, port, counters);
     port.takeEverything(mode);
   }
 
+  private static int[] withRoce() {
+    int[] sizes = Arrays.copyOf(SIZES, RoceLimits.QUEUES.queues());
+    Arrays.fill(sizes, SIZES.length, sizes.length, RoceLimits.ENTRIES);
+    return sizes;
+  }
+
   @Override
   public PciIdentity identity() {
-    return VirtioFunction.identity(SIZES.length, VECTORS);
+    return identity;
   }
 
   @Override
@@ -131,9 +154,12 @@ public final class VirtioNic implements Card {
   }
 
   private boolean ring(int queue) {
-    if (queue >= SIZES.length) {
+    if (queue >= registers.queueCount()) {
       faults.record("queue %d is notified, which there is not".formatted(queue));
       return false;
+    }
+    if (queue >= SIZES.length) {
+      return false; // of RoCE, which carries nothing yet
     }
     notified.set(queue, 1);
     rung = true;
@@ -179,11 +205,15 @@ public final class VirtioNic implements Card {
 
   /** Takes queues into use, or out of use, as the registers say. */
   private void follow() {
-    for (int i = 0; i < queues.length; i++) {
+    for (int i = 0; i < registers.queueCount(); i++) {
       if (registers.isResetting(i)) {
-        queues[i] = null;
+        if (i < queues.length) {
+          queues[i] = null;
+        }
         registers.ended(i);
       }
+    }
+    for (int i = 0; i < queues.length; i++) {
       if (queues[i] == null && registers.runs(i)) {
         queues[i] = new SplitQueue(host, registers.queue(i), registers.features());
         notified.set(i, 1); // there may be chains already
@@ -200,7 +230,7 @@ public final class VirtioNic implements Card {
       if (!queue.take(chain)) {
         break;
       }
-      queue.complete(chain.head(), commands.execute(chain));
+      queue.complete(chain.head(), commands.execute(chain, registers.features()));
       completions++;
     }
     configuration.mac(mode.own());
@@ -321,6 +351,7 @@ public final class VirtioNic implements Card {
   public void reset() {
     registers.reset();
     mode.reset();
+    roce.reset();
     configuration.mac(mode.own());
     interruptStatus.set(0);
     rung = false;

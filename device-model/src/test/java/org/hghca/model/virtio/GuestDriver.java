@@ -123,12 +123,12 @@ final class GuestDriver implements AutoCloseable {
   /** Executes a command, given without its answer; returns the answer. */
   int command(String hex) {
     int first = control.buffer(hex, NEXT);
-    control.room(1);
+    int answer = control.room(1);
     control.offer(first);
     control.kick();
     Used used = control.used().getLast();
     return used.length == 1
-        ? control.memory.segment().get(ValueLayout.JAVA_BYTE, control.dataAt(first + 1))
+        ? control.memory.segment().get(ValueLayout.JAVA_BYTE, control.dataAt(answer))
         : -1;
   }
 
@@ -201,7 +201,7 @@ final class GuestDriver implements AutoCloseable {
       int slot = descriptor++ % QUEUE;
       MemorySegment.copy(
           bytes, 0, memory.segment(), ValueLayout.JAVA_BYTE, dataAt(slot), bytes.length);
-      describe(slot, iova(slot), bytes.length, flags, slot + 1);
+      describe(slot, iova(slot), bytes.length, flags, (slot + 1) % QUEUE);
       return slot;
     }
 
