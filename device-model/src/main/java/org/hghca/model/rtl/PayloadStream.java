@@ -24,8 +24,8 @@ final class PayloadStream {
   /** Gives a packet the payload that comes out of the stream. */
   void pass(Packet packet) {
     if (skewed && packet.length > 0) {
-      swap.copyFrom(packet.payload());
-      packet.payload().copyFrom(late);
+      MemorySegment.copy(packet.payload(), 0, swap, 0, Packet.MAX_PAYLOAD);
+      MemorySegment.copy(late, 0, packet.payload(), 0, Packet.MAX_PAYLOAD);
       late.copyFrom(swap);
     }
   }
