@@ -17,6 +17,7 @@ import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
+import org.hghca.vfio.PciIds;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.capture.CaptureFile;
@@ -92,6 +93,11 @@ public final class ModelProvider implements PciFunctionProvider {
   @Override
   public Optional<LinkAddress> address(Locator locator) {
     return Optional.of(LinkAddress.of(locator));
+  }
+
+  @Override
+  public Optional<PciIds> ids(Locator locator) {
+    return Optional.of(new PciIds(Hca.IDENTITY.vendorId(), Hca.IDENTITY.deviceId()));
   }
 
   @Override

@@ -9,6 +9,7 @@ import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
+import org.hghca.vfio.PciIds;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.virtio.abi.roce.Dialect;
@@ -20,9 +21,8 @@ import org.hghca.wire.frame.Encapsulation;
  * <ul>
  *   <li>{@code mac=}: its address, as of {@link LinkAddress}. IP addresses are the driver's.
  *   <li>{@code mtu=} bytes of the longest IP packet, 68 to 4188, 1500 by default.
- *   <li>{@code roce=rfc-v2}: it offers RoCE queues by the interface of that name: the commands and
- *       their objects, while no queue carries a request yet. {@code roce=none}, the default: it
- *       does not.
+ *   <li>{@code roce=rfc-v2}, the default: it offers RoCE queues by the interface of that name.
+ *       {@code roce=none}: it does not.
  *   <li>{@code net=} as of {@link ModelProvider}, except {@code udp:}, which carries RoCE only;
  *       {@code sports=} and {@code share=} mean nothing here.
  *   <li>{@code cable=}, {@code hub=}, what disturbs them, {@code capture=}, {@code mode=}, {@code
@@ -31,6 +31,8 @@ import org.hghca.wire.frame.Encapsulation;
  * </ul>
  */
 public final class VirtioProvider implements PciFunctionProvider {
+  private static final PciIds IDS =
+      new PciIds(org.hghca.virtio.abi.PciIds.VENDOR, org.hghca.virtio.abi.PciIds.NETWORK_DEVICE);
   private static final int ETHERNET_MTU = 1500;
   private static final String NONE = "none";
   private static final List<String> PARAMETERS =
@@ -60,6 +62,11 @@ public final class VirtioProvider implements PciFunctionProvider {
   }
 
   @Override
+  public Optional<PciIds> ids(Locator locator) {
+    return Optional.of(IDS);
+  }
+
+  @Override
   public PciFunction open(Locator locator) {
     return SoftwareCards.open(locator, plugIn(locator));
   }
@@ -77,7 +84,8 @@ public final class VirtioProvider implements PciFunctionProvider {
         LocatorValues.whole(
             locator, "mtu", ETHERNET_MTU, VirtioNic.LEAST_MTU, VirtioNic.LARGEST_MTU);
     boolean none =
-        LocatorValues.value(locator, "roce", NONE, NONE, Dialect.RFC_V2.name()).equals(NONE);
+        LocatorValues.value(locator, "roce", Dialect.RFC_V2.name(), NONE, Dialect.RFC_V2.name())
+            .equals(NONE);
     Optional<Dialect> dialect = none ? Optional.empty() : Optional.of(Dialect.RFC_V2);
     return SoftwareCards.plugIn(
         locator,

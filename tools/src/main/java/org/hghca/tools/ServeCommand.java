@@ -164,6 +164,7 @@ final class ServeCommand implements Callable<Integer> {
 
   private SoftwareHca plugIn(Path path, SortedMap<String, String> parameters) {
     if (kind == Kind.virtio) {
+      parameters.putIfAbsent("roce", "none"); // to recent stock drivers its feature is another one
       return VirtioProvider.plugIn(new Locator("virtio", path.toString(), parameters));
     }
     parameters.put("profile", profile == null ? "s" : profile);

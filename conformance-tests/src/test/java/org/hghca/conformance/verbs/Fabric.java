@@ -276,9 +276,15 @@ final class Fabric implements AutoCloseable {
     retires = TestProfile.hardware().positionsSurviveDestroy();
   }
 
-  /** Pages of a card whose tables are never unmapped stay; the reserved entries do not. */
+  /**
+   * Pages of a card whose tables are never unmapped stay; the reserved entries do not. Other cards
+   * have none.
+   */
   private static List<IcmUsage> tables(Context context) {
-    List<IcmUsage> tables = ((HghcaContext) context).card().icm();
+    if (!(context instanceof HghcaContext hghca)) {
+      return List.of();
+    }
+    List<IcmUsage> tables = hghca.card().icm();
     return TestProfile.hardware().icmReclaim()
         ? tables
         : tables.stream()

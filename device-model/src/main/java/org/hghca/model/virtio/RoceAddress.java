@@ -3,6 +3,7 @@ package org.hghca.model.virtio;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import org.hghca.model.transport.IpPath;
 import org.hghca.virtio.abi.roce.AddressVector;
 import org.hghca.virtio.abi.roce.GlobalRoute;
 
@@ -49,6 +50,15 @@ record RoceAddress(
         GlobalRoute.HOP_LIMIT.get(from, route),
         GlobalRoute.TRAFFIC_CLASS.get(from, route),
         address);
+  }
+
+  /** Writes the network headers of packets from one queue pair to another into a path. */
+  void path(RoceGids gids, int localQpn, int remoteQpn, IpPath into) {
+    boolean known = gids.has(sourceGid);
+    into.source(known ? gids.high(sourceGid) : 0, known ? gids.low(sourceGid) : 0);
+    into.destination(gidHigh, gidLow);
+    into.service(trafficClass, hopLimit);
+    into.flow(flowLabel, localQpn, remoteQpn);
   }
 
   /** Writes it as an address vector, over zeros. */

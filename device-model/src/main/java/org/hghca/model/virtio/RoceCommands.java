@@ -38,13 +38,6 @@ final class RoceCommands {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
   private static final ValueLayout.OfLong LITTLE =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final int GSI_QPN = 1;
-
-  /** The lowest number of an object, and of a queue pair, 0 and 1 being special. */
-  private static final int FIRST = 0;
-
-  private static final int FIRST_QPN = 2;
-  private static final int KEY_BITS = 8;
   private static final int IPV6_HEADERS = 84;
 
   private final HostMemory host;
@@ -54,27 +47,28 @@ final class RoceCommands {
       Arena.ofAuto().allocate(NetControl.ACK_SIZE + QueryDevice.SIZE, 8);
   private final SplittableRandom random = new SplittableRandom();
 
-  private final Numbers<RoceDomain> domains = new Numbers<>(FIRST, RoceLimits.PDS);
-  private final Numbers<RoceRegion> regions = new Numbers<>(FIRST, RoceLimits.REGIONS);
-  private final Numbers<RoceCompletionQueue> queues = new Numbers<>(FIRST, RoceLimits.CQS);
-  private final Numbers<RoceQueuePair> pairs = new Numbers<>(FIRST_QPN, RoceLimits.QPS);
-  private final Numbers<RoceQueuePair> services = new Numbers<>(GSI_QPN, GSI_QPN + 1);
-  private final Numbers<RoceHandle> handles = new Numbers<>(FIRST, RoceLimits.HANDLES);
-  private final RoceGids gids = new RoceGids();
+  private final RoceObjects objects;
+  private final RoceTransport transport;
 
   /** Pages of all regions. */
   private long pages;
 
   /**
-   * @param mtu bytes of the longest IP packet
+   * @param largestMtu code of the largest path MTU
    */
-  RoceCommands(HostMemory host, int mtu) {
+  RoceCommands(HostMemory host, RoceObjects objects, RoceTransport transport, int largestMtu) {
     this.host = host;
-    this.largestMtu = largestMtu(mtu);
+    this.objects = objects;
+    this.transport = transport;
+    this.largestMtu = largestMtu;
   }
 
-  /** The code of the largest path MTU whose packets fit, of IPv6 and with the longest headers. */
-  private static int largestMtu(int mtu) {
+  /**
+   * The code of the largest path MTU whose packets fit, of IPv6 and with the longest headers.
+   *
+   * @param mtu bytes of the longest IP packet
+   */
+  static int largestMtu(int mtu) {
     int code = PathMtu.MTU_4096;
     while (code > PathMtu.MTU_256 && PathMtu.bytes(code) + IPV6_HEADERS > mtu) {
       code--;
@@ -83,13 +77,8 @@ final class RoceCommands {
   }
 
   void reset() {
-    domains.clear();
-    regions.clear();
-    queues.clear();
-    pairs.clear();
-    services.clear();
-    handles.clear();
-    gids.clear();
+    transport.reset();
+    objects.clear();
     pages = 0;
   }
 
@@ -111,6 +100,7 @@ final class RoceCommands {
       command.fill((byte) 0);
       chain.read(host, NetControl.HEADER_SIZE, command, known.dataSize());
       MemorySegment data = answer.asSlice(NetControl.ACK_SIZE);
+      transport.settle();
       if (execute(known, chain, data)) {
         answer.set(ValueLayout.JAVA_BYTE, 0, (byte) NetControl.OK);
       } else {
@@ -129,7 +119,7 @@ final class RoceCommands {
       case QUERY_PORT -> queryPort(data);
       case CREATE_CQ -> createCq(data);
       case DESTROY_CQ -> destroyCq(number);
-      case CREATE_PD -> create(domains, new RoceDomain(), data);
+      case CREATE_PD -> create(objects.domains, new RoceDomain(), data);
       case DESTROY_PD -> destroyPd(number);
       case GET_DMA_MR -> false;
       case REG_USER_MR -> registerMr(chain, data);
@@ -141,7 +131,7 @@ final class RoceCommands {
       case CREATE_AH -> createAh(data);
       case DESTROY_AH -> destroyAh();
       case ADD_GID -> addGid();
-      case DEL_GID -> gids.set(DeleteGid.INDEX.get(command, 0), 0, 0);
+      case DEL_GID -> objects.gids.set(DeleteGid.INDEX.get(command, 0), 0, 0);
       case REQ_NOTIFY_CQ -> requestNotify();
     };
   }
@@ -185,21 +175,22 @@ final class RoceCommands {
     long entries = CreateCq.CQE.getLong(command, 0);
     return entries > 0
         && entries <= RoceLimits.ENTRIES
-        && create(queues, new RoceCompletionQueue((int) entries), data);
+        && create(objects.completions, new RoceCompletionQueue((int) entries), data);
   }
 
   private boolean destroyCq(int cqn) {
-    boolean unused = queues.get(cqn).filter(queue -> queue.users == 0).isPresent();
+    boolean unused = objects.completions.get(cqn).filter(queue -> queue.users == 0).isPresent();
     if (unused) {
-      queues.remove(cqn);
+      transport.completionsDestroyed(cqn);
+      objects.completions.remove(cqn);
     }
     return unused;
   }
 
   private boolean destroyPd(int pdn) {
-    boolean unused = domains.get(pdn).filter(domain -> domain.users == 0).isPresent();
+    boolean unused = objects.domains.get(pdn).filter(domain -> domain.users == 0).isPresent();
     if (unused) {
-      domains.remove(pdn);
+      objects.domains.remove(pdn);
     }
     return unused;
   }
@@ -210,8 +201,8 @@ final class RoceCommands {
     long start = RegisterUserMr.VIRT_ADDR.getLong(command, 0);
     long length = RegisterUserMr.LENGTH.getLong(command, 0);
     long count = RegisterUserMr.NPAGES.getLong(command, 0);
-    Optional<RoceDomain> domain = domains.get(pdn);
-    Optional<Integer> mrn = regions.free();
+    Optional<RoceDomain> domain = objects.domains.get(pdn);
+    Optional<Integer> mrn = objects.regions.free();
     int all = MrAccess.LOCAL_WRITE | MrAccess.REMOTE_WRITE | MrAccess.REMOTE_READ;
     if (domain.isEmpty()
         || mrn.isEmpty()
@@ -230,9 +221,9 @@ final class RoceCommands {
         return false;
       }
     }
-    int key = mrn.get() << KEY_BITS | random.nextInt(1 << KEY_BITS);
+    int key = RoceObjects.key(mrn.get(), random.nextInt());
     boolean remote = (access & (MrAccess.REMOTE_READ | MrAccess.REMOTE_WRITE)) != 0;
-    regions.put(
+    objects.regions.put(
         mrn.get(), new RoceRegion(pdn, access, start, length, addresses, key, remote ? key : 0));
     domain.get().users++;
     pages += count;
@@ -250,11 +241,11 @@ final class RoceCommands {
   }
 
   private boolean deregisterMr(int mrn) {
-    Optional<RoceRegion> region = regions.get(mrn);
+    Optional<RoceRegion> region = objects.regions.get(mrn);
     region.ifPresent(
         gone -> {
-          regions.remove(mrn);
-          domains.get(gone.pdn()).orElseThrow().users--;
+          objects.regions.remove(mrn);
+          objects.domains.get(gone.pdn()).orElseThrow().users--;
           pages -= gone.pages().length;
         });
     return region.isPresent();
@@ -262,14 +253,14 @@ final class RoceCommands {
 
   private boolean createQp(MemorySegment data) {
     RoceQueuePair pair = new RoceQueuePair(command);
-    Optional<RoceDomain> domain = domains.get(pair.pdn);
-    Optional<RoceCompletionQueue> sends = queues.get(pair.sendCqn);
-    Optional<RoceCompletionQueue> receives = queues.get(pair.receiveCqn);
+    Optional<RoceDomain> domain = objects.domains.get(pair.pdn);
+    Optional<RoceCompletionQueue> sends = objects.completions.get(pair.sendCqn);
+    Optional<RoceCompletionQueue> receives = objects.completions.get(pair.receiveCqn);
     if (domain.isEmpty()
         || sends.isEmpty()
         || receives.isEmpty()
         || !RoceQueuePair.isPossible(command)
-        || !create(pair.type == QpType.GSI ? services : pairs, pair, data)) {
+        || !create(objects.pairs(pair.type == QpType.GSI), pair, data)) {
       return false;
     }
     domain.get().users++;
@@ -278,30 +269,35 @@ final class RoceCommands {
     return true;
   }
 
-  private Optional<RoceQueuePair> pair(int qpn) {
-    return qpn == GSI_QPN ? services.get(qpn) : pairs.get(qpn);
-  }
-
-  private boolean modifyQp() {
-    return pair(ModifyQp.QPN.get(command, 0))
-        .filter(pair -> pair.modify(command, largestMtu, gids))
-        .isPresent();
+  private boolean modifyQp() throws QueueException {
+    int qpn = ModifyQp.QPN.get(command, 0);
+    Optional<RoceQueuePair> pair = objects.pair(qpn);
+    if (pair.isEmpty()) {
+      return false;
+    }
+    int from = pair.get().state();
+    boolean modified = pair.get().modify(command, largestMtu, objects.gids);
+    if (modified) {
+      transport.modified(qpn, pair.get(), from);
+    }
+    return modified;
   }
 
   private boolean queryQp(MemorySegment data) {
-    Optional<RoceQueuePair> pair = pair(QueryQp.QPN.get(command, 0));
+    Optional<RoceQueuePair> pair = objects.pair(QueryQp.QPN.get(command, 0));
     pair.ifPresent(queried -> queried.query(data));
     return pair.isPresent();
   }
 
   private boolean destroyQp(int qpn) {
-    Optional<RoceQueuePair> pair = pair(qpn);
+    Optional<RoceQueuePair> pair = objects.pair(qpn);
     pair.ifPresent(
         gone -> {
-          (qpn == GSI_QPN ? services : pairs).remove(qpn);
-          domains.get(gone.pdn).orElseThrow().users--;
-          queues.get(gone.sendCqn).orElseThrow().users--;
-          queues.get(gone.receiveCqn).orElseThrow().users--;
+          transport.destroyed(qpn);
+          objects.pairs(gone.type == QpType.GSI).remove(qpn);
+          objects.domains.get(gone.pdn).orElseThrow().users--;
+          objects.completions.get(gone.sendCqn).orElseThrow().users--;
+          objects.completions.get(gone.receiveCqn).orElseThrow().users--;
         });
     return pair.isPresent();
   }
@@ -309,10 +305,10 @@ final class RoceCommands {
   private boolean createAh(MemorySegment data) {
     int pdn = CreateAh.PDN.get(command, 0);
     RoceAddress address = RoceAddress.read(command, CreateAh.ADDRESS_VECTOR);
-    Optional<RoceDomain> domain = domains.get(pdn);
+    Optional<RoceDomain> domain = objects.domains.get(pdn);
     if (domain.isEmpty()
-        || !gids.has(address.sourceGid())
-        || !create(handles, new RoceHandle(pdn, address), data)) {
+        || !objects.gids.has(address.sourceGid())
+        || !create(objects.handles, new RoceHandle(pdn, address), data)) {
       return false;
     }
     domain.get().users++;
@@ -322,10 +318,10 @@ final class RoceCommands {
   private boolean destroyAh() {
     int ah = DestroyAh.AH.get(command, 0);
     int pdn = DestroyAh.PDN.get(command, 0);
-    boolean exists = handles.get(ah).filter(handle -> handle.pdn() == pdn).isPresent();
+    boolean exists = objects.handles.get(ah).filter(handle -> handle.pdn() == pdn).isPresent();
     if (exists) {
-      handles.remove(ah);
-      domains.get(pdn).orElseThrow().users--;
+      objects.handles.remove(ah);
+      objects.domains.get(pdn).orElseThrow().users--;
     }
     return exists;
   }
@@ -334,12 +330,13 @@ final class RoceCommands {
     MemorySegment gid = AddGid.GID.in(command, 0);
     long high = gid.get(BIG, 0);
     long low = gid.get(BIG, 8);
-    return (high | low) != 0 && gids.set(AddGid.INDEX.get(command, 0), high, low);
+    return (high | low) != 0 && objects.gids.set(AddGid.INDEX.get(command, 0), high, low);
   }
 
   private boolean requestNotify() {
     int flags = RequestNotify.FLAGS.get(command, 0);
-    Optional<RoceCompletionQueue> queue = queues.get(RequestNotify.CQN.get(command, 0));
+    Optional<RoceCompletionQueue> queue =
+        objects.completions.get(RequestNotify.CQN.get(command, 0));
     boolean known =
         flags != 0 && (flags & ~(RequestNotify.SOLICITED | RequestNotify.NEXT_COMPLETION)) == 0;
     if (known && queue.isPresent()) {

@@ -15,6 +15,7 @@ final class RoceCompletionQueue {
   int users;
 
   private Armed armed = Armed.NONE;
+  private boolean dead;
 
   RoceCompletionQueue(int entries) {
     this.entries = entries;
@@ -22,6 +23,24 @@ final class RoceCompletionQueue {
 
   Armed armed() {
     return armed;
+  }
+
+  /** Whether a completion was lost for lack of a buffer: there are no more. */
+  boolean isDead() {
+    return dead;
+  }
+
+  void die() {
+    dead = true;
+  }
+
+  /** A completion is written; returns whether it raises the interrupt that was asked for. */
+  boolean fires(boolean solicited) {
+    boolean fires = armed == Armed.ANY || armed == Armed.SOLICITED && solicited;
+    if (fires) {
+      armed = Armed.NONE;
+    }
+    return fires;
   }
 
   /** Asks for an interrupt; a request for solicited completions lowers none for all. */

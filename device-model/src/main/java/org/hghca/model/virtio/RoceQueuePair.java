@@ -1,9 +1,13 @@
 package org.hghca.model.virtio;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.model.transport.ConnectionContext;
+import org.hghca.model.transport.QueuePairState;
+import org.hghca.model.transport.Service;
 import org.hghca.virtio.abi.Field;
 import org.hghca.virtio.abi.roce.CreateQp;
 import org.hghca.virtio.abi.roce.ModifyQp;
+import org.hghca.virtio.abi.roce.MrAccess;
 import org.hghca.virtio.abi.roce.PathMtu;
 import org.hghca.virtio.abi.roce.QpAttributeMask;
 import org.hghca.virtio.abi.roce.QpAttributes;
@@ -17,6 +21,10 @@ final class RoceQueuePair {
   private static final int MOST_24_BITS = 0xff_ffff;
   private static final int MOST_5_BITS = 31;
   private static final int MOST_3_BITS = 7;
+
+  /** The Q_Key of all queue pairs of general services. */
+  private static final int GSI_KEY = 0x8001_0000;
+
   private static final Field[] CAPACITY = {
     QpCapacity.MAX_SEND_WR,
     QpCapacity.MAX_RECV_WR,
@@ -42,7 +50,12 @@ final class RoceQueuePair {
   private int rnrRetry;
   private int queueKey;
   private int receivePsn;
+
+  /** PSN of the next packet, and the oldest that is not acknowledged. */
   private int sendPsn;
+
+  private int unackedPsn;
+  private boolean draining;
   private int destinationQpn;
   private int access;
   private RoceAddress address = RoceAddress.NONE;
@@ -61,6 +74,101 @@ final class RoceQueuePair {
 
   int state() {
     return state;
+  }
+
+  /** It is in ERR from now on. */
+  void fail() {
+    state = QpState.ERR;
+    draining = false;
+  }
+
+  /** Whether requests that were started before SQD are not done. */
+  void draining(boolean now) {
+    draining = now;
+  }
+
+  int sendPieces() {
+    return capacity[2];
+  }
+
+  int receivePieces() {
+    return capacity[3];
+  }
+
+  int inlineBytes() {
+    return capacity[4];
+  }
+
+  /** Whether READs may be posted. */
+  boolean mayRead() {
+    return maxReads > 0;
+  }
+
+  /** What the transport calls a state of the interface. */
+  static QueuePairState transportState(int code) {
+    return switch (code) {
+      case QpState.RESET -> QueuePairState.RESET;
+      case QpState.INIT -> QueuePairState.INIT;
+      case QpState.RTR -> QueuePairState.RTR;
+      case QpState.RTS -> QueuePairState.RTS;
+      case QpState.SQD -> QueuePairState.SQD;
+      case QpState.SQE -> QueuePairState.SQE;
+      default -> QueuePairState.ERR;
+    };
+  }
+
+  private static int code(QueuePairState transports) {
+    return switch (transports) {
+      case RESET -> QpState.RESET;
+      case INIT -> QpState.INIT;
+      case RTR -> QpState.RTR;
+      case RTS -> QpState.RTS;
+      case SQD -> QpState.SQD;
+      case SQE -> QpState.SQE;
+      case ERR -> QpState.ERR;
+    };
+  }
+
+  /**
+   * Fills in what the transport uses, except for its own number and address.
+   *
+   * @param datagramMtu bytes of the longest datagram
+   */
+  void load(ConnectionContext into, RoceGids gids, int datagramMtu) {
+    boolean datagrams = type == QpType.UD || type == QpType.GSI;
+    into.service = datagrams ? Service.UD : type == QpType.UC ? Service.UC : Service.RC;
+    into.state = transportState(state);
+    into.remoteQpn = destinationQpn;
+    into.pd = pdn;
+    into.mtu = datagrams ? datagramMtu : pathMtu == 0 ? 0 : PathMtu.bytes(pathMtu);
+    into.destinationMac = address.mac();
+    address.path(gids, into.qpn, destinationQpn, into.path);
+    into.nextSendPsn = sendPsn;
+    into.oldestUnackedPsn = unackedPsn;
+    into.expectedPsn = receivePsn;
+    into.ackTimeout = timeout;
+    into.retryCount = retryCount;
+    into.rnrRetry = rnrRetry;
+    into.minRnrTimer = minRnrTimer;
+    into.maxReads = Math.max(1, maxReads);
+    into.maxReadsServed = Math.max(1, maxReadsServed);
+    into.remoteWrite = (access & MrAccess.REMOTE_WRITE) != 0;
+    into.remoteRead = (access & MrAccess.REMOTE_READ) != 0 && maxReadsServed > 0;
+    into.remoteAtomic = false;
+    into.queueKey = type == QpType.GSI ? GSI_KEY : queueKey;
+    into.sendCqn = sendCqn;
+    into.receiveCqn = receiveCqn;
+    into.receiveQueueLength = RoceLimits.ENTRIES;
+    into.receiveSlotLog = 0;
+  }
+
+  /** Takes over what the transport has changed. */
+  void store(ConnectionContext from) {
+    state = code(from.state);
+    draining &= state == QpState.SQD;
+    sendPsn = from.nextSendPsn;
+    unackedPsn = from.oldestUnackedPsn;
+    receivePsn = from.expectedPsn;
   }
 
   /**
@@ -83,7 +191,11 @@ final class RoceQueuePair {
       return false;
     }
     take(command, mask);
+    if ((mask & QpAttributeMask.SQ_PSN) != 0) {
+      unackedPsn = sendPsn;
+    }
     state = to;
+    draining &= to == QpState.SQD;
     if (to == QpState.RESET) {
       forget();
     }
@@ -163,6 +275,7 @@ final class RoceQueuePair {
     queueKey = 0;
     receivePsn = 0;
     sendPsn = 0;
+    unackedPsn = 0;
     destinationQpn = 0;
     access = 0;
     address = RoceAddress.NONE;
@@ -171,6 +284,7 @@ final class RoceQueuePair {
   /** Writes all attributes, over zeros. */
   void query(MemorySegment answer) {
     QpAttributes.QP_STATE.set(answer, 0, state);
+    QpAttributes.SQ_DRAINING.set(answer, 0, draining ? 1 : 0);
     QpAttributes.PATH_MTU.set(answer, 0, pathMtu);
     QpAttributes.MAX_RD_ATOMIC.set(answer, 0, maxReads);
     QpAttributes.MAX_DEST_RD_ATOMIC.set(answer, 0, maxReadsServed);

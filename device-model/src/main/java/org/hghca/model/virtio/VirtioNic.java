@@ -15,14 +15,15 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.virtio.abi.CommonConfig;
 import org.hghca.virtio.abi.InterruptStatus;
 import org.hghca.virtio.abi.roce.Dialect;
+import org.hghca.virtio.abi.roce.PathMtu;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
 /**
  * A virtio network card: one pair of queues and a control queue, without offloads, and optionally
- * the objects of RoCE, whose queues carry nothing yet. Registers are accessed by any thread; the
- * queues are used in steps, by one thread at a time.
+ * RoCE queues beside them. Registers are accessed by any thread; the queues are used in steps, by
+ * one thread at a time.
  */
 public final class VirtioNic implements Card {
   /** Bytes of the longest IP packet, with a VLAN tag, in the longest frame. */
@@ -47,9 +48,12 @@ public final class VirtioNic implements Card {
   private final NetConfiguration configuration;
   private final ReceiveMode mode;
   private final PciIdentity identity;
+  private final Optional<Dialect> dialect;
   private final RoceCommands roce;
   private final ControlCommands commands;
-  private final TransportCounters counters = new TransportCounters();
+  private final RoceQueues roceQueues;
+  private final RoceTransport transport;
+  private final TransportCounters counters;
   private final NicTraffic traffic;
   private final Chain chain = new Chain(MOST_DESCRIPTORS);
 
@@ -57,7 +61,7 @@ public final class VirtioNic implements Card {
   private final SplitQueue[] queues = new SplitQueue[SIZES.length];
 
   /** Queues with chains that may wait: notified, or left when a step ended. */
-  private final AtomicIntegerArray notified = new AtomicIntegerArray(SIZES.length);
+  private final AtomicIntegerArray notified = new AtomicIntegerArray(RoceLimits.QUEUES.queues());
 
   private final AtomicInteger interruptStatus = new AtomicInteger();
   private volatile boolean busMaster;
@@ -87,7 +91,13 @@ public final class VirtioNic implements Card {
             sizes);
     this.configuration = new NetConfiguration(port.mac(), mtu, dialect);
     this.mode = new ReceiveMode(port.mac());
-    this.roce = new RoceCommands(host, mtu);
+    RoceObjects objects = new RoceObjects();
+    int largestMtu = RoceCommands.largestMtu(mtu);
+    this.dialect = dialect;
+    this.roceQueues = new RoceQueues(host, registers, this::notifyCompletions);
+    this.transport = new RoceTransport(host, port, objects, roceQueues, PathMtu.bytes(largestMtu));
+    this.counters = transport.counters();
+    this.roce = new RoceCommands(host, objects, transport, largestMtu);
     this.commands = new ControlCommands(host, mode, dialect, roce);
     this.traffic = new NicTraffic(host, port, counters);
     port.takeEverything(mode);
@@ -158,9 +168,6 @@ public final class VirtioNic implements Card {
       faults.record("queue %d is notified, which there is not".formatted(queue));
       return false;
     }
-    if (queue >= SIZES.length) {
-      return false; // of RoCE, which carries nothing yet
-    }
     notified.set(queue, 1);
     rung = true;
     return true;
@@ -175,6 +182,7 @@ public final class VirtioNic implements Card {
   public boolean step(long now, StepBudget budget) {
     host.beginStep();
     try {
+      transport.time(now);
       return work(budget);
     } catch (QueueException e) {
       fail(e.getMessage());
@@ -189,18 +197,44 @@ public final class VirtioNic implements Card {
     if (worked) {
       follow();
     }
-    if (rung) {
-      rung = false;
-      worked = true;
-    }
-    if (!busMaster || !registers.isRunning()) {
+    boolean kicked = rung;
+    rung = false;
+    worked |= kicked;
+    if (!isServing()) {
       dropArrived();
       return worked;
     }
     worked |= control(budget.most());
     worked |= transmit(budget.most());
     worked |= receive(budget.most());
+    if (kicked) {
+      passNotifications();
+    }
+    worked |= transport.run(budget.most());
+    transport.endStep();
     return worked;
+  }
+
+  /** Whether the driver is ready, and the card has not failed and may access memory. */
+  private boolean isServing() {
+    return busMaster && registers.isRunning();
+  }
+
+  private void passNotifications() {
+    for (int i = queues.length; i < registers.queueCount(); i++) {
+      if (notified.getAndSet(i, 0) != 0) {
+        doorbells++;
+        transport.notified(i);
+      }
+    }
+  }
+
+  private boolean hasRoce() {
+    return dialect.filter(used -> (registers.features() & 1L << used.feature()) != 0).isPresent();
+  }
+
+  private void notifyCompletions(int vector) {
+    interrupt(vector, InterruptStatus.QUEUE);
   }
 
   /** Takes queues into use, or out of use, as the registers say. */
@@ -209,6 +243,8 @@ public final class VirtioNic implements Card {
       if (registers.isResetting(i)) {
         if (i < queues.length) {
           queues[i] = null;
+        } else {
+          transport.queueReset(i);
         }
         registers.ended(i);
       }
@@ -259,9 +295,14 @@ public final class VirtioNic implements Card {
     if (!port.hasArrived()) {
       return false;
     }
+    boolean roceToo = hasRoce();
     SplitQueue queue = queues[RECEIVE];
     for (int left = most; left > 0 && port.hasArrived(); left--) {
       Packet packet = port.fetch();
+      if (roceToo && transport.takes(packet)) {
+        transport.receive(packet);
+        continue;
+      }
       if (queue == null || !queue.take(chain)) {
         counters.drops.count(DropCause.UNWANTED);
       } else {
@@ -355,16 +396,15 @@ public final class VirtioNic implements Card {
     configuration.mac(mode.own());
     interruptStatus.set(0);
     rung = false;
-    for (int i = 0; i < queues.length; i++) {
-      queues[i] = null;
+    Arrays.fill(queues, null);
+    for (int i = 0; i < notified.length(); i++) {
       notified.set(i, 0);
     }
   }
 
-  /** Never: the card has no timers. */
   @Override
   public long nextDeadline() {
-    return Long.MAX_VALUE;
+    return isServing() ? transport.nextDeadline() : Long.MAX_VALUE;
   }
 
   @Override
@@ -384,7 +424,7 @@ public final class VirtioNic implements Card {
 
   @Override
   public long completions() {
-    return completions;
+    return completions + transport.completions();
   }
 
   @Override

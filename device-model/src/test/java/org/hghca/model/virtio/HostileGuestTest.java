@@ -22,7 +22,7 @@ class HostileGuestTest {
   private static final int ROUNDS = Integer.getInteger("hghca.fuzz", 60);
 
   private final GuestDriver driver =
-      new GuestDriver("virtio:hostile?mode=inline").start(GuestDriver.ALL);
+      new GuestDriver("virtio:hostile?mode=inline&roce=none").start(GuestDriver.ALL);
 
   @AfterEach
   void close() {

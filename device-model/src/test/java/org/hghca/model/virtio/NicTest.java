@@ -26,7 +26,8 @@ class NicTest {
 
   private static GuestDriver open(String name, String mac) {
     return new GuestDriver(
-        "virtio:%s?sim=nics&cable=c&mac=%s".formatted(name, mac.replaceAll("..(?!$)", "$0:")));
+        "virtio:%s?roce=none&sim=nics&cable=c&mac=%s"
+            .formatted(name, mac.replaceAll("..(?!$)", "$0:")));
   }
 
   @AfterEach

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Configuration space, device status, features and the set-up of queues, register by register. */
 class VirtioRegistersTest {
   private final GuestDriver driver =
-      new GuestDriver("virtio:n?mode=inline&mac=02:11:22:33:44:55&mtu=4000");
+      new GuestDriver("virtio:n?mode=inline&mac=02:11:22:33:44:55&mtu=4000&roce=none");
 
   @AfterEach
   void close() {
