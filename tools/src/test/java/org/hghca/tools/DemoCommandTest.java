@@ -55,6 +55,31 @@ class DemoCommandTest {
                 + " rate, write throughput, ping-pong, write ping-pong");
   }
 
+  @Test
+  void twoVirtioNetworkCardsDoAllButAtomics() {
+    CommandLineRun run =
+        CommandLineRun.of(
+            "demo",
+            "--seconds",
+            "0.1",
+            "-d",
+            "virtio:left?hub=demo",
+            "-d",
+            "virtio:right?hub=demo");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out())
+        .containsSubsequence(
+            "server  device virtio:left?hub=demo: port 1 PORT_ACTIVE, MTU 1024",
+            "client  buffer verified, 64 bytes: 'SEND operation'",
+            "client  buffer verified, 64 bytes: 'RDMA read operation'",
+            "server  buffer verified, 64 bytes: 'RDMA write operation'",
+            "server  not supported by this card: ATOMICS",
+            "server  woken by an event: wr_id 1: success (0), RECV",
+            "client  buffer verified: 'datagram: it is me'",
+            "All 9 checks held: connect, send, rdma read, rdma write, datagrams, write rate");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "server, -d, model:left, --ib-dev",

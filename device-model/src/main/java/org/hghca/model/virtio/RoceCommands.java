@@ -144,7 +144,7 @@ final class RoceCommands {
     QueryDevice.MAX_SEND_SGE.set(data, 0, RoceLimits.PIECES);
     QueryDevice.MAX_RECV_SGE.set(data, 0, RoceLimits.PIECES);
     QueryDevice.MAX_SGE_RD.set(data, 0, RoceLimits.PIECES);
-    QueryDevice.MAX_CQE.set(data, 0, RoceLimits.ENTRIES);
+    QueryDevice.MAX_CQE.set(data, 0, RoceLimits.COMPLETIONS);
     QueryDevice.MAX_MR.set(data, 0, RoceLimits.REGIONS);
     QueryDevice.MAX_PD.set(data, 0, RoceLimits.PDS);
     QueryDevice.MAX_QP_RD_ATOM.set(data, 0, RoceLimits.READS);
@@ -174,7 +174,7 @@ final class RoceCommands {
   private boolean createCq(MemorySegment data) {
     long entries = CreateCq.CQE.getLong(command, 0);
     return entries > 0
-        && entries <= RoceLimits.ENTRIES
+        && entries <= RoceLimits.COMPLETIONS
         && create(objects.completions, new RoceCompletionQueue((int) entries), data);
   }
 

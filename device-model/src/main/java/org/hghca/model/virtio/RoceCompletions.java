@@ -30,7 +30,7 @@ final class RoceCompletions implements CompletionSink {
   private final RoceObjects objects;
   private final RoceQueues queues;
   private final IntConsumer overrun;
-  private final Chain chain = new Chain(RoceLimits.ENTRIES);
+  private final Chain chain = new Chain(RoceLimits.BUFFERS);
   private final MemorySegment entry = Arena.ofAuto().allocate(CompletionEntry.SIZE, 8);
   private long written;
 

@@ -10,8 +10,13 @@ final class RoceLimits {
   /** Where the queues are. */
   static final QueuePlan QUEUES = new QueuePlan(1, CQS, QPS);
 
-  /** Entries of a queue: of a CQ, of a send and of a receive queue. */
-  static final int ENTRIES = 256;
+  /** Entries of a send and of a receive queue, and of a CQ. */
+  static final int ENTRIES = 1024;
+
+  static final int COMPLETIONS = 4096;
+
+  /** Buffers of one entry. */
+  static final int BUFFERS = 256;
 
   static final int PDS = 1024;
   static final int REGIONS = 4096;

@@ -33,7 +33,7 @@ final class RoceRequests implements WorkQueues {
   private final RoceObjects objects;
   private final RoceQueues queues;
   private final long sourceMac;
-  private final Chain chain = new Chain(RoceLimits.ENTRIES);
+  private final Chain chain = new Chain(RoceLimits.BUFFERS);
   private final MemorySegment element = Arena.ofAuto().allocate(MOST_BYTES, 64);
 
   /**

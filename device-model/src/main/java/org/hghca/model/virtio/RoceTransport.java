@@ -21,7 +21,7 @@ final class RoceTransport implements ContextStore, EventSink {
   private final Transport transport;
   private final long sourceMac;
   private final int datagramMtu;
-  private final Chain scratch = new Chain(RoceLimits.ENTRIES);
+  private final Chain scratch = new Chain(RoceLimits.BUFFERS);
 
   /**
    * @param datagramMtu bytes of the longest datagram

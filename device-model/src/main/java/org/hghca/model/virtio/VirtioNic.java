@@ -105,7 +105,9 @@ public final class VirtioNic implements Card {
 
   private static int[] withRoce() {
     int[] sizes = Arrays.copyOf(SIZES, RoceLimits.QUEUES.queues());
-    Arrays.fill(sizes, SIZES.length, sizes.length, RoceLimits.ENTRIES);
+    int work = RoceLimits.QUEUES.send(0);
+    Arrays.fill(sizes, SIZES.length, work, RoceLimits.COMPLETIONS);
+    Arrays.fill(sizes, work, sizes.length, RoceLimits.ENTRIES);
     return sizes;
   }
 

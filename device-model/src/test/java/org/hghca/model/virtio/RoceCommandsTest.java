@@ -113,7 +113,7 @@ class RoceCommandsTest {
     assertThat(command(0, "", 129))
         .isEqualTo(
             "00"
-                + le(1, 0, 1 << 30, 0, 4096, 0, 0, 256, 16, 16, 16, 256, 4096, 1024, 16, 16, 1024)
+                + le(1, 0, 1 << 30, 0, 4096, 0, 0, 1024, 16, 16, 16, 4096, 4096, 1024, 16, 16, 1024)
                 + "0f"
                 + "00".repeat(59));
     assertThat(command(1, "", 33)).isEqualTo("00" + le(16, 1 << 30) + "00".repeat(24));
@@ -173,7 +173,7 @@ class RoceCommandsTest {
   @Test
   void aCqStaysAsLongAsItIsUsed() {
     int pd = pd();
-    int cq = create(2, le(256));
+    int cq = create(2, le(4096));
     int qp = create(9, createQp(pd, 2, cq, cq, 512));
     assertThat(qp).isEqualTo(2);
     assertThat(does(3, le(cq))).isFalse();
@@ -183,7 +183,7 @@ class RoceCommandsTest {
     assertThat(does(3, le(cq))).isTrue();
     assertThat(create(2, le(1))).isEqualTo(cq + 1); // not the number that was just freed
     assertThat(command(2, le(0), 5)).isEqualTo("01" + "00".repeat(4));
-    assertThat(command(2, le(257), 5)).isEqualTo("01" + "00".repeat(4));
+    assertThat(command(2, le(4097), 5)).isEqualTo("01" + "00".repeat(4));
   }
 
   @Test
