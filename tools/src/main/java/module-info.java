@@ -2,7 +2,9 @@
 module org.hghca.tools {
   requires com.fasterxml.jackson.jr.ob;
   requires info.picocli;
+  requires java.management;
   requires java.xml;
+  requires jdk.management;
   requires HdrHistogram;
   requires org.hghca.abi;
   requires org.hghca.cm;

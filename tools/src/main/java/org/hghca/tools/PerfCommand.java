@@ -27,6 +27,7 @@ final class PerfCommand implements Runnable {
       command.addSubcommand(test.program(), PerfTestCommand.commandLine(test));
     }
     command.addSubcommand(new PerfSuiteCommand());
+    command.addSubcommand(new PerfPeersCommand());
     command.addSubcommand(new PerfCompareCommand());
     return command;
   }

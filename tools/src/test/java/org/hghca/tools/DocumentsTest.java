@@ -76,6 +76,7 @@ class DocumentsTest {
               "hghca-rdma-client.1",
               "hghca-rdma-server.1",
               "hghca-perf.1",
+              "hghca-perf-peers.1",
               "hghca-perf-suite.1",
               "hghca-perf-compare.1",
               "hghca-perf-ib_send_bw.1",
