@@ -136,14 +136,15 @@ class PerfPeersCommandTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '"',
       value = {
         "-D 0 | -D must be more than 0, up to 3600",
         "-D 3601 | -D must be more than 0, up to 3600",
         "-s 0 | -s must be from 1 to 8388608, not 0",
         "-s 8,8388609 | -s must be from 1 to 8388608, not 8388609",
-        "-s eight | 'eight' is not a whole number",
+        "-s eight | \"'eight' is not a whole number\"",
         "--json --markdown | --json and --markdown exclude each other",
-        "--fast | Unknown option: '--fast'"
+        "--fast | \"Unknown option: '--fast'\""
       })
   void isRefused(String options, String message) {
     CommandLineRun run = CommandLineRun.of(("perf peers " + options).split(" "));
