@@ -79,7 +79,12 @@ final class NetworkFailureTest {
         Proxy.newProxyInstance(
             DeviceBus.class.getClassLoader(),
             new Class<?>[] {DeviceBus.class},
-            (self, method, arguments) -> method.getName().equals("mayWait") ? false : null);
+            (self, method, arguments) ->
+                switch (method.getName()) {
+                  case "mayWait" -> false;
+                  case "beginRun" -> DeviceBus.NO_WINDOWS;
+                  default -> null;
+                });
   }
 
   @Test
