@@ -10,4 +10,5 @@ module org.hghca.provider {
   requires jdk.jfr;
 
   exports org.hghca.provider;
+  exports org.hghca.provider.srq;
 }

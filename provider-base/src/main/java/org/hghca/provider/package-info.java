@@ -17,7 +17,7 @@
  *       org.hghca.provider.RingSlabs} of rings, {@link org.hghca.provider.DeferredFree} for memory
  *       that the device may still access.
  *   <li>Queues: {@link org.hghca.provider.SpinLock}, {@link org.hghca.provider.OwnerCheck}, {@link
- *       org.hghca.provider.SharedRequests}, {@link org.hghca.provider.FlushedRequests}.
+ *       org.hghca.provider.FlushedRequests}; shared receive queues are a package of their own.
  *   <li>Addresses: {@link org.hghca.provider.AddressTable}, {@link org.hghca.provider.Neighbors}.
  * </ul>
  */

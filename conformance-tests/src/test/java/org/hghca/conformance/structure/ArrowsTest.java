@@ -141,6 +141,9 @@ class ArrowsTest {
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.provider"))
         .isSubsetOf(
             "org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio", "org.hghca.vfio.memory");
+    assertThat(Arrows.betweenPackages().usedBy("org.hghca.provider.srq"))
+        .isSubsetOf("org.hghca.provider", "org.hghca.verbs")
+        .isNotEmpty();
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio"))
         .isSubsetOf("org.hghca.vfio", "org.hghca.virtio.abi", "org.hghca.virtio.abi.net")
@@ -148,6 +151,7 @@ class ArrowsTest {
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio.driver"))
         .isSubsetOf(
             "org.hghca.provider",
+            "org.hghca.provider.srq",
             "org.hghca.verbs",
             "org.hghca.verbs.spi",
             "org.hghca.vfio",

@@ -1,5 +1,7 @@
 package org.hghca.driver.ring;
 
+import org.hghca.provider.srq.Due;
+
 /**
  * The receives of a queue pair, for its completions. Called under the lock of the completion queue
  * that the queue pair receives into.

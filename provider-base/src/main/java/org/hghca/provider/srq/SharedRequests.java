@@ -1,4 +1,4 @@
-package org.hghca.provider;
+package org.hghca.provider.srq;
 
 import java.util.Arrays;
 import org.hghca.verbs.ReceiveRequest;

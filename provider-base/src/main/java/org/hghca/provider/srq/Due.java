@@ -1,4 +1,4 @@
-package org.hghca.driver.ring;
+package org.hghca.provider.srq;
 
 /**
  * An object that must be notified of polled completions after the lock of the completion queue is

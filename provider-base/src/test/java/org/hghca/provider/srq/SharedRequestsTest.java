@@ -1,4 +1,4 @@
-package org.hghca.provider;
+package org.hghca.provider.srq;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
