@@ -91,7 +91,7 @@ final class Arrows {
   /** The built classes of the project, without its tests, which may use anything. */
   private static boolean isOurs(Path path) {
     String name = path.getFileName().toString();
-    if (name.startsWith("test-") || name.endsWith("-tests.jar")) {
+    if (name.startsWith("test") || name.endsWith("-tests.jar")) {
       return false;
     }
     return Files.isDirectory(path)
