@@ -13,6 +13,7 @@ import org.hghca.provider.ContextCounters;
 import org.hghca.provider.ContextMonitor;
 import org.hghca.provider.EventChannel;
 import org.hghca.provider.Failures;
+import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
 import org.hghca.provider.ResourceEvent;
 import org.hghca.provider.ResourceEvents;
@@ -37,7 +38,7 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.ConfigurationSpace;
 
 /** One opening of a device: its doorbell page, protection domains, queues and keys. */
-public class DeviceContext extends Resource implements Context {
+public class DeviceContext extends Resource implements Context, SharingContext {
   private static final long PAGE_SIZES = 4096;
 
   private final RdmaDevice name;
@@ -235,6 +236,30 @@ public class DeviceContext extends Resource implements Context {
     channels.forEach(EventChannel::deviceFailed);
   }
 
+  // ---- for shared receive queues
+
+  @Override
+  public Health health() {
+    return card.health();
+  }
+
+  @Override
+  public int maxSrqWr() {
+    return card.limits().maxSrqWr();
+  }
+
+  @Override
+  public int maxSrqSge() {
+    return card.limits().maxSrqSge();
+  }
+
+  @Override
+  public SrqRefill srqRefill() {
+    return hghca.srqRefill();
+  }
+
+  // ---- events and counters
+
   void raisePort(AsyncEventType type, int port) {
     asyncEvents.give(new ResourceEvent.OfPort(type, port));
   }
@@ -250,12 +275,14 @@ public class DeviceContext extends Resource implements Context {
    *
    * @param object the queue that it happened to
    */
-  void raise(AsyncEventType type, Resource object) {
+  @Override
+  public void raise(AsyncEventType type, Resource object) {
     asyncEvents.give(ResourceEvent.of(type, object));
   }
 
   /** An object is closed: its untaken events are dropped. */
-  void forgetEvents(Resource object) {
+  @Override
+  public void forgetEvents(Resource object) {
     asyncEvents.removeOf(object);
   }
 
@@ -271,12 +298,14 @@ public class DeviceContext extends Resource implements Context {
   }
 
   /** An object with counters was created. */
-  void count(ContextCounters.Counted object) {
+  @Override
+  public void count(ContextCounters.Counted object) {
     counters.add(object);
   }
 
   /** An object with counters is closed; its counts are kept. */
-  void countNoMore(ContextCounters.Counted object) {
+  @Override
+  public void countNoMore(ContextCounters.Counted object) {
     counters.remove(object);
   }
 

@@ -22,7 +22,8 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
  * A shared receive queue of the card, whose requests are a {@link ReceiveChain}. Its lock is taken
  * under those of the completion queues, since completions free slots.
  */
-final class HardwareSrq extends HghcaSharedReceiveQueue {
+final class HardwareSrq extends SharedQueue implements ReceiveSharing {
+  private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final Card card;
   private final int number;
@@ -36,7 +37,8 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   private long posted;
 
   HardwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
-    super(pd, config);
+    super(pd, pd.deviceContext(), config);
+    this.pd = pd;
     this.device = pd.device();
     this.card = device.card();
     try (Undo undo = new Undo()) {
@@ -173,7 +175,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     }
 
     @Override
-    public HghcaSharedReceiveQueue queue() {
+    public SharedQueue queue() {
       return HardwareSrq.this;
     }
 
@@ -220,17 +222,22 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   }
 
   @Override
-  SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring) {
+  public SharedQueue queue() {
+    return this;
+  }
+
+  @Override
+  public SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring) {
     return new Receiver(qp);
   }
 
   @Override
-  QueuePairCapabilities rings(QueuePairCapabilities c) {
+  public QueuePairCapabilities rings(QueuePairCapabilities c) {
     return new QueuePairCapabilities(c.sendDepth(), 0, c.maxSendSge(), 0, c.maxInline());
   }
 
   @Override
-  SpinLock receiveLock() {
+  public SpinLock receiveLock() {
     return new SpinLock(LockRank.RECEIVES);
   }
 
@@ -264,7 +271,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   }
 
   @Override
-  void setCapacity(int wanted) {
+  protected void setCapacity(int wanted) {
     int limit = limit();
     Registrar.Registration old = null;
     lock.lock();

@@ -30,6 +30,7 @@ import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.Due;
+import org.hghca.provider.srq.SharedCompletions;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
@@ -44,7 +45,7 @@ import org.hghca.vfio.VfioException;
  * completes requests from it, {@link CompletionNotifier} notifies the completion channel.
  */
 final class HghcaCompletionQueue extends Resource
-    implements RecoveredCompletionQueue, WatchedQueue, ContextCounters.Counted {
+    implements RecoveredCompletionQueue, WatchedQueue, SharedCompletions, ContextCounters.Counted {
   /** After so many polls that found nothing a device in software may use the thread. */
   private static final int IDLE_EVERY = 64;
 
@@ -203,11 +204,13 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /** Reserves room for all requests that a queue can have outstanding. */
-  void reserve(int requests) {
+  @Override
+  public void reserve(int requests) {
     room.reserve(requests, this);
   }
 
-  void unreserve(int requests) {
+  @Override
+  public void unreserve(int requests) {
     room.unreserve(requests);
   }
 
@@ -397,7 +400,8 @@ final class HghcaCompletionQueue extends Resource
    * Reports the unpolled receives in the ring, except those that it has reported before. Only where
    * queue pairs share receives.
    */
-  void noteReceives() {
+  @Override
+  public void noteReceives() {
     if (isEmpty()) {
       return;
     }

@@ -60,7 +60,11 @@ public final class HghcaDevice {
    */
   public HghcaDevice(Card card, Runnable takeDown) {
     this.card = card;
-    this.srqRefill = new SrqRefill(card);
+    this.srqRefill =
+        new SrqRefill(
+            card.function().locator().name(),
+            card.health(),
+            e -> card.threadFailed("the thread that deals shared receives", e));
     this.takeDown = takeDown;
     Limits limits = card.limits();
     this.buffers = new BufferPool(card.function().memory());

@@ -137,7 +137,9 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
           "shared receive queues need a card that makes peers wait for receives; this card fails"
               + " them");
     }
-    return HghcaSharedReceiveQueue.of(this, config);
+    return device().sharesReceives()
+        ? new HardwareSrq(this, config)
+        : new SoftwareSrq(this, context, config);
   }
 
   @Override

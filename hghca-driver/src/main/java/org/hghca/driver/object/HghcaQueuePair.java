@@ -35,6 +35,7 @@ import org.hghca.provider.OwnerCheck;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
@@ -62,7 +63,8 @@ import org.hghca.vfio.direct.RingMemory;
  * A queue pair: its parts, posting, and its verbs. Its states are {@link QueuePairState}, {@link
  * ProgrammedContext} and {@link ErrorFlow}.
  */
-final class HghcaQueuePair extends Resource implements RecoveredQueuePair, ContextCounters.Counted {
+final class HghcaQueuePair extends Resource
+    implements RecoveredQueuePair, SharingQueuePair, ContextCounters.Counted {
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final Card card;
@@ -106,7 +108,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     GrhPlacement header = GrhPlacement.of(type, profile);
     this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
     this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
-    HghcaSharedReceiveQueue shared = shared(pd, config).orElse(null);
+    ReceiveSharing shared = shared(pd, config).orElse(null);
     // On a card with workarounds, other threads also read the rings, or ring for it.
     boolean locks = !config.isSingleOwner() || !profile.flushesInHardware();
     SpinLock receiveLock = locks ? new SpinLock(LockRank.RECEIVES) : null;
@@ -128,8 +130,8 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
       receiveCompletionQueue.reserve(capabilities.receiveDepth());
       undo.add(() -> receiveCompletionQueue.unreserve(capabilities.receiveDepth()));
       if (shared != null) {
-        shared.reserve(receiveCompletionQueue);
-        undo.add(() -> shared.unreserve(receiveCompletionQueue));
+        shared.queue().reserve(receiveCompletionQueue);
+        undo.add(() -> shared.queue().unreserve(receiveCompletionQueue));
       }
       this.number = config.isGsi() ? claimGsi() : allocate(geometry);
       undo.add(() -> device.qpNumbers().free(number));
@@ -264,25 +266,23 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
                 pd,
                 own(pd, config.sendCompletionQueue()),
                 own(pd, config.receiveCompletionQueue())),
-            shared(pd, config).stream())
+            shared(pd, config).stream().map(ReceiveSharing::queue))
         .toArray(Resource[]::new);
   }
 
-  private static Optional<HghcaSharedReceiveQueue> shared(
-      HghcaProtectionDomain pd, QueuePairConfig config) {
+  private static Optional<ReceiveSharing> shared(HghcaProtectionDomain pd, QueuePairConfig config) {
     return config
         .sharedReceiveQueue()
         .map(
-            queue -> {
-              if (queue instanceof HghcaSharedReceiveQueue ours
-                  && ours.protectionDomain().equals(pd)) {
-                return ours;
-              }
-              throw new VerbsException(
-                  Errno.EINVAL,
-                  "the shared receive queue belongs to another protection domain than %s"
-                      .formatted(pd.describe()));
-            });
+            queue ->
+                ReceiveSharing.of(queue, pd.device().card().limits())
+                    .filter(ours -> queue.protectionDomain().equals(pd))
+                    .orElseThrow(
+                        () ->
+                            new VerbsException(
+                                Errno.EINVAL,
+                                "the shared receive queue belongs to another protection domain than %s"
+                                    .formatted(pd.describe()))));
   }
 
   private static HghcaCompletionQueue own(HghcaProtectionDomain pd, CompletionQueue queue) {
@@ -543,11 +543,6 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
   void deviceFailed() {
     failed();
     state.openSends();
-  }
-
-  @Override
-  public boolean takesReceives() {
-    return state.takesReceives();
   }
 
   @Override

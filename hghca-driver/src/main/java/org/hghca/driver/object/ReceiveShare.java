@@ -2,20 +2,21 @@ package org.hghca.driver.object;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import org.hghca.abi.QueuePairContext;
-import org.hghca.driver.ring.ReceiveRing;
+import java.util.function.Consumer;
+import org.hghca.provider.srq.DealtRing;
 import org.hghca.provider.srq.Due;
 import org.hghca.provider.srq.SharedRequests;
+import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.ReceiveRequest;
 
 /**
  * The part of a shared receive queue that a queue pair holds: the requests in its ring, from which
- * the card takes them, and completed ones that were not reported to the shared queue yet. Under the
- * shared queue's lock, unless another one is named.
+ * the device takes them, and completed ones that were not reported to the shared queue yet. Under
+ * the shared queue's lock, unless another one is named.
  */
-final class ReceiveShare implements SharedReceiver {
+final class ReceiveShare implements Due {
   private static final VarHandle DUE;
 
   static {
@@ -36,12 +37,12 @@ final class ReceiveShare implements SharedReceiver {
   private static final int UNREPEATED_ALONE = 16;
 
   private final SoftwareSrq queue;
-  private final HghcaQueuePair qp;
-  private final ReceiveRing ring;
+  private final SharingQueuePair qp;
+  private final DealtRing ring;
 
   /**
-   * The shared queue's numbers of the requests in the ring's slots, complemented when the card has
-   * flushed them. The completion queue's lock guards flushing, like the ring's tail.
+   * The shared queue's numbers of the requests in the ring's slots, complemented when the device
+   * has flushed them. The completion queue's lock guards flushing, like the ring's tail.
    */
   private final int[] dealt;
 
@@ -49,7 +50,7 @@ final class ReceiveShare implements SharedReceiver {
   private int collected;
 
   /**
-   * The known position of the card, polled or not; the ring's tail may be ahead of it. Under the
+   * The known position of the device, polled or not; the ring's tail may be ahead of it. Under the
    * completion queue's lock, read under the shared queue's.
    */
   private volatile int seen;
@@ -57,13 +58,16 @@ final class ReceiveShare implements SharedReceiver {
   /** The position up to which the consumption was measured. */
   private int measured;
 
-  /** Number of requests that the card has taken in this period. */
+  /** Number of requests that the device has taken in this period. */
   private int pace;
 
   /** Target number of requests, from recent consumption. */
   private int wanted;
 
   private boolean ended;
+
+  /** Whether the ring has requests that the device may not see yet. */
+  private boolean unpublished;
 
   /** The list that contains this, and its neighbors there: owned by the list. */
   ShareList list;
@@ -77,19 +81,18 @@ final class ReceiveShare implements SharedReceiver {
   /** Guarded by the lock of the completion queue whose list contains this. */
   private Due nextDue;
 
-  ReceiveShare(SoftwareSrq queue, HghcaQueuePair qp, ReceiveRing ring) {
+  ReceiveShare(SoftwareSrq queue, SharingQueuePair qp, DealtRing ring) {
     this.queue = queue;
     this.qp = qp;
     this.ring = ring;
     this.dealt = new int[ring.slots()];
   }
 
-  @Override
   public SoftwareSrq queue() {
     return queue;
   }
 
-  HghcaQueuePair queuePair() {
+  SharingQueuePair queuePair() {
     return qp;
   }
 
@@ -98,26 +101,27 @@ final class ReceiveShare implements SharedReceiver {
     return ring.head() - collected;
   }
 
-  /** The card's position. */
+  /** The device's position. */
   private int done() {
     int tail = ring.tail();
     int ahead = seen;
     return ahead - tail > 0 ? ahead : tail;
   }
 
-  /** Number of requests available to the card. */
+  /** Number of requests available to the device. */
   int ready() {
     return ring.head() - done();
   }
 
-  /** Whether its ring has a free slot. */
-  boolean hasRoom() {
-    return ring.outstanding() < ring.depth();
+  /** Whether its queue pair receives, and its ring has room. */
+  boolean takesRequests() {
+    QpState state = qp.state();
+    return state != QpState.RESET && state != QpState.ERR && ring.hasRoom();
   }
 
   /**
-   * Target number of requests available to the card: twice its consumption in a period, because it
-   * may speed up, but half of the waiting requests stay for others.
+   * Target number of requests available to the device: twice its consumption in a period, because
+   * it may speed up, but half of the waiting requests stay for others.
    *
    * @param waiting number of waiting requests
    */
@@ -133,7 +137,7 @@ final class ReceiveShare implements SharedReceiver {
     return queue.isShared() ? UNREPEATED : UNREPEATED_ALONE;
   }
 
-  /** Measures how fast the card consumes requests. */
+  /** Measures how fast the device consumes requests. */
   void measure() {
     int done = done();
     pace += done - measured;
@@ -148,12 +152,21 @@ final class ReceiveShare implements SharedReceiver {
     pace = 0;
   }
 
-  /** Puts a request into the ring, which has room for it. */
-  void deal(int number, ReceiveRequest request) {
+  /** Puts a request into the ring, which has room; whether it is the first to be published. */
+  boolean deal(int number, ReceiveRequest request) {
     dealt[ring.head() & dealt.length - 1] = number;
     if (!ring.post(request, 0)) {
       throw new IllegalStateException("a share of more requests than its ring has slots");
     }
+    boolean first = !unpublished;
+    unpublished = true;
+    return first;
+  }
+
+  /** Makes the requests that were dealt visible to the device. */
+  void publish() {
+    unpublished = false;
+    ring.publish();
   }
 
   /** Reports new completions to the shared queue. */
@@ -171,8 +184,8 @@ final class ReceiveShare implements SharedReceiver {
   }
 
   /**
-   * Returns uncompleted requests, and empties the ring. The card has finished with it; callers hold
-   * the completion queue's lock too.
+   * Returns uncompleted requests, and empties the ring. The device has finished with it; callers
+   * hold the completion queue's lock too.
    */
   void takeBack(SharedRequests requests) {
     collect(requests);
@@ -180,9 +193,9 @@ final class ReceiveShare implements SharedReceiver {
       requests.giveBack(dealt[at & dealt.length - 1]);
     }
     ring.reset();
-    collected = 0;
-    seen = 0;
-    measured = 0;
+    collected = ring.tail();
+    seen = collected;
+    measured = collected;
     pace = 0;
     wanted = 0;
     ended = false;
@@ -197,72 +210,57 @@ final class ReceiveShare implements SharedReceiver {
 
   // ---- as the queue pair and its completion queue see it
 
-  /** The card is not aware of sharing. */
-  @Override
-  public void tell(QueuePairContext context) {}
-
-  @Override
+  /** The queue pair was created. */
   public void join() {
     queue.join(this);
   }
 
-  @Override
+  /**
+   * The queue pair is being closed; its requests are returned when the device has finished with it.
+   */
   public void leave() {
     queue.leave(this);
   }
 
-  @Override
+  /** The state of the queue pair has changed. */
   public void stateChanged() {
     queue.stateChanged(this);
   }
 
-  @Override
-  public boolean isResetByError() {
-    return false;
+  /**
+   * Takes back the requests of the queue pair. The device has finished with it.
+   *
+   * @param drop drops its unpolled completions, then runs its argument under the same lock
+   */
+  public void takeBack(Consumer<Runnable> drop) {
+    queue.takeBack(this, drop);
   }
 
-  @Override
-  public void takeBack(HghcaCompletionQueue cq) {
-    queue.takeBack(this, cq);
+  /**
+   * The device has completed the requests before a position, polled or not. Under the completion
+   * queue's lock.
+   */
+  public void note(int end) {
+    seen = end;
   }
 
-  @Override
-  public boolean expects(int wqe) {
-    return ring.expects(wqe);
-  }
-
-  @Override
-  public long take(int wqe) {
-    return ring.take(wqe);
-  }
-
-  /** In ring order: the card has passed that slot. */
-  @Override
-  public void note(int wqe) {
-    seen = ring.behind(wqe);
-  }
-
-  @Override
-  public boolean keepsFlushed() {
-    return true;
-  }
-
-  @Override
-  public void keep(int wqe) {
-    int slot = ring.tail() & dealt.length - 1;
+  /**
+   * The device has flushed the request at a position, which completes next and is not reported to
+   * the program: it returns to the shared queue. Under the completion queue's lock.
+   */
+  public void flush(int position) {
+    int slot = position & dealt.length - 1;
     dealt[slot] = ~dealt[slot];
-    long _ = ring.takeOldest();
   }
 
   // ---- the list of a completion queue with polled receives
 
   /**
-   * There is an event to report to the shared queue.
+   * There is an event to report to the shared queue. Under the completion queue's lock.
    *
    * @param others the completion queue's list
    * @return the list with this one, unless another completion queue's list has it already
    */
-  @Override
   public Due due(Due others) {
     if (!DUE.compareAndSet(this, 0, 1)) {
       return others;

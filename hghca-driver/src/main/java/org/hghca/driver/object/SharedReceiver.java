@@ -5,7 +5,7 @@ import org.hghca.driver.ring.Receives;
 
 /** The part of a shared receive queue that belongs to a queue pair. */
 interface SharedReceiver extends Receives {
-  HghcaSharedReceiveQueue queue();
+  SharedQueue queue();
 
   /** Sets in a context that the queue pair receives from it. */
   void tell(QueuePairContext context);

@@ -3,27 +3,28 @@ package org.hghca.driver.object;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import org.hghca.driver.card.Limits;
-import org.hghca.driver.ring.QueueGeometry;
-import org.hghca.driver.ring.ReceiveRing;
+import java.util.function.Consumer;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
 import org.hghca.provider.LockRank;
+import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.DealtRing;
 import org.hghca.provider.srq.Due;
 import org.hghca.provider.srq.SharedRequests;
+import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.AsyncEventType;
-import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
- * A shared receive queue over the receive queues of queue pairs, because the card has none.
+ * A shared receive queue over the receive queues of queue pairs, because the device has none.
  * Requests wait here and are distributed to the rings of the queue pairs that use it, as few as
  * each needs: one to an idle queue pair (two if its peers do not retry, and 16 if it is alone),
  * twice the recent consumption to a receiving one. A request in a ring cannot go to another queue
- * pair until its own is reset, closed or in error: it is unknown whether the card has taken it.
+ * pair until its own is reset, closed or in error: it is unknown whether the device has taken it.
  *
  * <p>They are distributed at each post and when polling finds completed ones; while no thread
  * polls, {@link SrqRefill} checks the completion queues.
@@ -31,8 +32,8 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
  * <p>Its lock is also the receive lock of the queue pairs: above that of the completion queues, and
  * never taken under one.
  */
-final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dealt {
-  private final Limits limits;
+final class SoftwareSrq extends SharedQueue implements SrqRefill.Dealt {
+  private final SharingContext context;
   private final SpinLock lock = new SpinLock(LockRank.RECEIVES);
   private final ReceiveRequest scratch;
   private final SharedRequests requests;
@@ -49,19 +50,24 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
   /** Events that are raised when the lock is free. */
   private boolean limitReached;
 
-  private List<HghcaQueuePair> ended = List.of();
+  private List<SharingQueuePair> ended = List.of();
 
-  SoftwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
-    super(pd, config);
-    this.limits = pd.device().card().limits();
+  /** Shares whose rings have requests that the device may not see yet; used while dealing. */
+  private final List<ReceiveShare> unpublished = new ArrayList<>();
+
+  /** A queue without requests, which no queue pair uses. */
+  <D extends Resource & ProtectionDomain> SoftwareSrq(
+      D pd, SharingContext context, SharedReceiveQueueConfig config) {
+    super(pd, context, config);
+    this.context = context;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       check(config);
       this.scratch = new ReceiveRequest(maxSge());
       this.requests = new SharedRequests(config.capacity(), maxSge());
       this.limit = config.limit();
-      pd.deviceContext().count(this);
-      pd.device().srqRefill().add(this);
+      context.count(this);
+      context.srqRefill().add(this);
       publish();
       undo.forget();
     } catch (RuntimeException e) {
@@ -79,8 +85,8 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     }
   }
 
-  @Override
-  SpinLock receiveLock() {
+  /** The lock under which its queue pairs change their state. */
+  public SpinLock receiveLock() {
     return lock;
   }
 
@@ -134,15 +140,21 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
       } else if (!hungry.isEmpty()) {
         share = hungry.removeFirst();
       } else {
-        return;
+        break;
       }
       if (list(share) != null) {
         int number = requests.take();
         requests.copy(number, scratch);
-        share.deal(number, scratch);
+        if (share.deal(number, scratch)) {
+          unpublished.add(share);
+        }
       }
       place(share);
     }
+    for (int i = 0; i < unpublished.size(); i++) {
+      unpublished.get(i).publish();
+    }
+    unpublished.clear();
   }
 
   /** Moves a share to its current list, if it is not already there. */
@@ -160,7 +172,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
 
   /** The list of a share; null if it must not get more. */
   private ShareList list(ReceiveShare share) {
-    if (!share.queuePair().takesReceives() || !share.hasRoom()) {
+    if (!share.takesRequests()) {
       return null;
     }
     int ready = share.ready();
@@ -192,14 +204,8 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     return shares.size() > 1;
   }
 
-  @Override
-  QueuePairCapabilities rings(QueuePairCapabilities c) {
-    int depth = QueueGeometry.shareDepth(limits, capacity(), maxSge());
-    return new QueuePairCapabilities(c.sendDepth(), depth, c.maxSendSge(), maxSge(), c.maxInline());
-  }
-
-  @Override
-  SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring) {
+  /** The part of a new queue pair, whose ring has a slot for {@link #maxSge} elements. */
+  public ReceiveShare share(SharingQueuePair qp, DealtRing ring) {
     return new ReceiveShare(this, qp, ring);
   }
 
@@ -239,14 +245,15 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
   }
 
   /**
-   * Takes back the requests of a queue pair; its unpolled completions are dropped. The card has
-   * finished with it.
+   * Takes back the requests of a queue pair. The device has finished with it.
+   *
+   * @param drop drops its unpolled completions, then runs its argument under the same lock
    */
-  void takeBack(ReceiveShare share, HghcaCompletionQueue cq) {
+  void takeBack(ReceiveShare share, Consumer<Runnable> drop) {
     lock.lock();
     try {
       int before = requests.outstanding();
-      cq.drop(share.queuePair().rings(), () -> share.takeBack(requests));
+      drop.accept(() -> share.takeBack(requests));
       place(share);
       checkLimit(before);
       deal();
@@ -298,15 +305,15 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
    */
   private void unlock() {
     boolean reached = limitReached;
-    List<HghcaQueuePair> last = ended;
+    List<SharingQueuePair> last = ended;
     limitReached = false;
     ended = List.of();
     lock.unlock();
     if (reached) {
-      pd.deviceContext().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
+      context.raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
     }
-    for (HghcaQueuePair qp : last) {
-      pd.deviceContext().raise(AsyncEventType.QP_LAST_WQE_REACHED, qp);
+    for (SharingQueuePair qp : last) {
+      qp.raise(AsyncEventType.QP_LAST_WQE_REACHED);
     }
   }
 
@@ -338,7 +345,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
   }
 
   @Override
-  void setCapacity(int wanted) {
+  protected void setCapacity(int wanted) {
     lock.lock();
     try {
       shares.forEach(this::hear);
@@ -366,8 +373,8 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
   /** Remaining requests are dropped; no queue pair uses it. */
   @Override
   protected void release() {
-    pd.device().srqRefill().remove(this);
-    pd.deviceContext().countNoMore(this);
-    pd.deviceContext().forgetEvents(this);
+    context.srqRefill().remove(this);
+    context.countNoMore(this);
+    context.forgetEvents(this);
   }
 }

@@ -3,23 +3,27 @@ package org.hghca.driver.object;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
-import org.hghca.driver.card.Card;
+import java.util.function.Consumer;
 import org.hghca.provider.DeviceThread;
+import org.hghca.provider.Health;
 
 /**
  * The thread of a device that distributes requests of shared receive queues to queue pairs while no
- * thread polls. It sleeps while there is no such queue, and runs only if the card itself has none.
+ * thread polls. It sleeps while there is no such queue, and runs only if the device itself has
+ * none.
  */
 final class SrqRefill {
   private static final long PERIOD_NANOS = 1_000_000;
 
-  private final Card card;
+  private final String device;
+  private final Health health;
+  private final Consumer<Throwable> onFailure;
   private final Set<Dealt> queues = ConcurrentHashMap.newKeySet();
 
   /** A shared receive queue whose requests are distributed. */
   interface Dealt {
 
-    /** A period has ended: checks for unpolled receives of the card, and distributes requests. */
+    /** A period has ended: checks for unpolled receives of the device, and distributes requests. */
     void refill();
   }
 
@@ -28,14 +32,22 @@ final class SrqRefill {
 
   private volatile boolean stopping;
 
-  SrqRefill(Card card) {
-    this.card = card;
+  /**
+   * A thread that is not started.
+   *
+   * @param device its name in the thread's
+   * @param onFailure declares the device dead: the thread cannot continue
+   */
+  SrqRefill(String device, Health health, Consumer<Throwable> onFailure) {
+    this.device = device;
+    this.health = health;
+    this.onFailure = onFailure;
   }
 
   synchronized void add(Dealt queue) {
     queues.add(queue);
     if (thread == null) {
-      thread = new DeviceThread("srq-refill", card.function().locator().name(), this::run);
+      thread = new DeviceThread("srq-refill", device, this::run);
       thread.start();
     } else {
       thread.unpark();
@@ -57,7 +69,7 @@ final class SrqRefill {
 
   private void run() {
     try {
-      while (!stopping && !card.health().isDead()) {
+      while (!stopping && !health.isDead()) {
         if (queues.isEmpty()) {
           LockSupport.park(this);
         } else {
@@ -66,7 +78,7 @@ final class SrqRefill {
         }
       }
     } catch (Throwable e) { // on any failure, because other threads wait for this thread
-      card.threadFailed("the thread that deals shared receives", e);
+      onFailure.accept(e);
     }
   }
 }

@@ -29,9 +29,6 @@ public interface RecoveredQueuePair extends QueuePair {
   /** Converts attributes to the card's context. */
   ContextAttributes attributes();
 
-  /** Whether the card processes the receive ring. */
-  boolean takesReceives();
-
   boolean sharesReceives();
 
   /** Whether the card may hold a shared receive that it returns only after an error. */

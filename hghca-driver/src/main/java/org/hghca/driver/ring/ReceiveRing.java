@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.driver.memory.EmptyReceiveRegion;
+import org.hghca.provider.srq.DealtRing;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
@@ -25,7 +26,7 @@ import org.hghca.vfio.direct.RingMemory;
  * <p>Posters write at the head under the queue pair's lock; completions free slots in order at the
  * tail under the completion queue's lock.
  */
-public final class ReceiveRing implements Receives {
+public final class ReceiveRing implements Receives, DealtRing {
   private static final int UNIT = 16;
   private static final VarHandle TAIL;
 
@@ -87,6 +88,7 @@ public final class ReceiveRing implements Receives {
    *
    * @param index its index in the caller's list
    */
+  @Override
   public boolean post(ReceiveRequest request, int index) {
     int count = check(request, index);
     int at = head;
@@ -171,20 +173,28 @@ public final class ReceiveRing implements Receives {
         "%d scatter/gather elements: QP 0x%06x takes %d".formatted(count, qpn, maxSge));
   }
 
+  @Override
   public int slots() {
     return wrIds.length;
   }
 
-  public int depth() {
-    return depth;
+  @Override
+  public boolean hasRoom() {
+    return outstanding() < depth;
   }
 
+  /** The card looks for requests by itself. */
+  @Override
+  public void publish() {}
+
   /** Number of posted requests. Callers lock. */
+  @Override
   public int head() {
     return head;
   }
 
   /** Number of completed requests. */
+  @Override
   public int tail() {
     return (int) TAIL.getAcquire(this);
   }
@@ -275,6 +285,7 @@ public final class ReceiveRing implements Receives {
   }
 
   /** Clears everything. Callers hold the queue pair's and the completion queue's lock. */
+  @Override
   public void reset() {
     resume(0);
   }

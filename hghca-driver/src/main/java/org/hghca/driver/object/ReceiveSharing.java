@@ -1,0 +1,60 @@
+package org.hghca.driver.object;
+
+import java.util.Optional;
+import org.hghca.driver.card.Limits;
+import org.hghca.driver.ring.QueueGeometry;
+import org.hghca.driver.ring.ReceiveRing;
+import org.hghca.provider.SpinLock;
+import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.SharedReceiveQueue;
+
+/**
+ * A shared receive queue for its queue pairs: the card implements it, if it announces that;
+ * otherwise the driver deals its requests to the receive rings. One of the two is selected at
+ * creation.
+ */
+sealed interface ReceiveSharing permits HardwareSrq, ReceiveSharing.Dealing {
+  SharedQueue queue();
+
+  /** The capabilities that the rings of a queue pair must have. */
+  QueuePairCapabilities rings(QueuePairCapabilities c);
+
+  /** The receive lock of a new queue pair. */
+  SpinLock receiveLock();
+
+  /**
+   * The part of a queue pair.
+   *
+   * @param ring the queue pair's own ring, with the required capabilities
+   */
+  SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring);
+
+  /** That of a queue; empty when the queue is not of this driver. */
+  static Optional<ReceiveSharing> of(SharedReceiveQueue queue, Limits limits) {
+    return switch (queue) {
+      case HardwareSrq card -> Optional.of(card);
+      case SoftwareSrq dealt -> Optional.of(new Dealing(dealt, limits));
+      default -> Optional.empty();
+    };
+  }
+
+  /** The driver deals the requests. */
+  record Dealing(SoftwareSrq queue, Limits limits) implements ReceiveSharing {
+    @Override
+    public QueuePairCapabilities rings(QueuePairCapabilities c) {
+      int depth = QueueGeometry.shareDepth(limits, queue.capacity(), queue.maxSge());
+      return new QueuePairCapabilities(
+          c.sendDepth(), depth, c.maxSendSge(), queue.maxSge(), c.maxInline());
+    }
+
+    @Override
+    public SpinLock receiveLock() {
+      return queue.receiveLock();
+    }
+
+    @Override
+    public SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring) {
+      return new DealtReceiver(qp, ring, queue.share(qp, ring));
+    }
+  }
+}
