@@ -3,6 +3,8 @@ package org.hghca.driver.object;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.provider.srq.Due;
+import org.hghca.provider.srq.ReceiveShare;
+import org.hghca.provider.srq.SharedQueue;
 
 /**
  * The part of a queue pair in a shared receive queue whose requests the driver deals to its ring.

@@ -18,6 +18,8 @@ import org.hghca.provider.Resource;
 import org.hghca.provider.ResourceEvent;
 import org.hghca.provider.ResourceEvents;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.SharingContext;
+import org.hghca.provider.srq.SrqRefill;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;

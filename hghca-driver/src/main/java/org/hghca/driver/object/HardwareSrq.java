@@ -13,6 +13,7 @@ import org.hghca.provider.Failures;
 import org.hghca.provider.LockRank;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.SharedQueue;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;

@@ -20,6 +20,7 @@ import org.hghca.provider.Neighbors;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.RingNumbers;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.SrqRefill;
 import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.memory.BufferPool;

@@ -9,6 +9,7 @@ import org.hghca.provider.Failures;
 import org.hghca.provider.RegionMemory;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;

@@ -5,6 +5,8 @@ import org.hghca.driver.card.Limits;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.provider.SpinLock;
+import org.hghca.provider.srq.SharedQueue;
+import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SharedReceiveQueue;
 

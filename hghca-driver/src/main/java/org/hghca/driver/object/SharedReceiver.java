@@ -2,6 +2,7 @@ package org.hghca.driver.object;
 
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.ring.Receives;
+import org.hghca.provider.srq.SharedQueue;
 
 /** The part of a shared receive queue that belongs to a queue pair. */
 interface SharedReceiver extends Receives {

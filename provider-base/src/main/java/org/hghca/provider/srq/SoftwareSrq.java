@@ -1,4 +1,4 @@
-package org.hghca.driver.object;
+package org.hghca.provider.srq;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -10,10 +10,6 @@ import org.hghca.provider.LockRank;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
-import org.hghca.provider.srq.DealtRing;
-import org.hghca.provider.srq.Due;
-import org.hghca.provider.srq.SharedRequests;
-import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.ReceiveRequest;
@@ -32,7 +28,7 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
  * <p>Its lock is also the receive lock of the queue pairs: above that of the completion queues, and
  * never taken under one.
  */
-final class SoftwareSrq extends SharedQueue implements SrqRefill.Dealt {
+public final class SoftwareSrq extends SharedQueue implements SrqRefill.Dealt {
   private final SharingContext context;
   private final SpinLock lock = new SpinLock(LockRank.RECEIVES);
   private final ReceiveRequest scratch;
@@ -56,7 +52,7 @@ final class SoftwareSrq extends SharedQueue implements SrqRefill.Dealt {
   private final List<ReceiveShare> unpublished = new ArrayList<>();
 
   /** A queue without requests, which no queue pair uses. */
-  <D extends Resource & ProtectionDomain> SoftwareSrq(
+  public <D extends Resource & ProtectionDomain> SoftwareSrq(
       D pd, SharingContext context, SharedReceiveQueueConfig config) {
     super(pd, context, config);
     this.context = context;

@@ -1,4 +1,4 @@
-package org.hghca.driver.object;
+package org.hghca.provider.srq;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,7 +12,7 @@ import org.hghca.provider.Health;
  * thread polls. It sleeps while there is no such queue, and runs only if the device itself has
  * none.
  */
-final class SrqRefill {
+public final class SrqRefill {
   private static final long PERIOD_NANOS = 1_000_000;
 
   private final String device;
@@ -38,7 +38,7 @@ final class SrqRefill {
    * @param device its name in the thread's
    * @param onFailure declares the device dead: the thread cannot continue
    */
-  SrqRefill(String device, Health health, Consumer<Throwable> onFailure) {
+  public SrqRefill(String device, Health health, Consumer<Throwable> onFailure) {
     this.device = device;
     this.health = health;
     this.onFailure = onFailure;
@@ -59,7 +59,7 @@ final class SrqRefill {
   }
 
   /** Ends the thread; it accesses nothing any more when this returns. */
-  synchronized void stop() {
+  public synchronized void stop() {
     stopping = true;
     if (thread != null) {
       thread.unpark();

@@ -1,4 +1,4 @@
-package org.hghca.driver.object;
+package org.hghca.provider.srq;
 
 /** Shares that wait for requests, first come first served; each is in one list at most. */
 final class ShareList {

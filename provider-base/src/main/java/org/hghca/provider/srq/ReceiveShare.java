@@ -1,12 +1,8 @@
-package org.hghca.driver.object;
+package org.hghca.provider.srq;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
-import org.hghca.provider.srq.DealtRing;
-import org.hghca.provider.srq.Due;
-import org.hghca.provider.srq.SharedRequests;
-import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.ReceiveRequest;
@@ -16,7 +12,7 @@ import org.hghca.verbs.ReceiveRequest;
  * the device takes them, and completed ones that were not reported to the shared queue yet. Under
  * the shared queue's lock, unless another one is named.
  */
-final class ReceiveShare implements Due {
+public final class ReceiveShare implements Due {
   private static final VarHandle DUE;
 
   static {

@@ -1,4 +1,4 @@
-package org.hghca.driver.object;
+package org.hghca.provider.srq;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -6,7 +6,6 @@ import java.util.Map;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
-import org.hghca.provider.srq.SharedCompletions;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
@@ -19,7 +18,8 @@ import org.hghca.verbs.VerbsException;
  * A shared receive queue, of the device or dealt by the driver: its checks, its room in completion
  * queues, and its resizing.
  */
-abstract class SharedQueue extends Resource implements SharedReceiveQueue, ContextCounters.Counted {
+public abstract class SharedQueue extends Resource
+    implements SharedReceiveQueue, ContextCounters.Counted {
   private final ProtectionDomain pd;
   private final SharingContext context;
   private final int maxSge;

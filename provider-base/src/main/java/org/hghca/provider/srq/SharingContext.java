@@ -1,4 +1,4 @@
-package org.hghca.driver.object;
+package org.hghca.provider.srq;
 
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Health;
@@ -6,7 +6,7 @@ import org.hghca.provider.Resource;
 import org.hghca.verbs.AsyncEventType;
 
 /** What shared receive queues need of their context and its device. */
-interface SharingContext {
+public interface SharingContext {
   Health health();
 
   /** Most requests of a shared receive queue. */
