@@ -1,13 +1,8 @@
 package org.hghca.tools.perf.peers;
 
-import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicReference;
 import org.hghca.tools.perf.PerfException;
@@ -28,48 +23,27 @@ final class TcpPeer implements Peer {
     there = ByteBuffer.allocateDirect(Math.max(LEAST, largest));
   }
 
-  /** The ends of a connection. */
-  private record Ends(SocketChannel server, SocketChannel client) implements Closeable {
-    static Ends open() throws IOException {
-      try (ServerSocketChannel listening = ServerSocketChannel.open()) {
-        listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        SocketChannel client = SocketChannel.open(listening.getLocalAddress());
-        Ends ends = new Ends(listening.accept(), client);
-        ends.client.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        ends.server.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        return ends;
-      }
-    }
-
-    @Override
-    public void close() throws IOException {
-      try (server) {
-        client.close();
-      }
-    }
-  }
-
   @Override
   public Flow send(int size, int count) throws IOException, InterruptedException {
     AtomicReference<Flow> flow = new AtomicReference<>();
-    Ends ends = Ends.open();
+    Ends<SocketChannel> ends = Ends.tcp();
     TwoThreads.run(
         ends,
         () -> {
           long left = (long) size * count;
           while (left > 0) {
             there.clear().limit((int) Math.min(left, there.capacity()));
-            left -= read(ends.server, there);
+            left -= read(ends.server(), there);
           }
-          write(ends.server, there.clear().putLong((long) size * count).flip());
+          write(ends.server(), there.clear().putLong((long) size * count).flip());
         },
         () -> {
           long allocated = Allocation.bytes();
           long start = System.nanoTime();
           for (int i = 0; i < count; i++) {
-            write(ends.client, here.clear().limit(size));
+            write(ends.client(), here.clear().limit(size));
           }
-          readAll(ends.client, here.clear().limit(Long.BYTES));
+          readAll(ends.client(), here.clear().limit(Long.BYTES));
           long nanos = System.nanoTime() - start;
           allocated = Allocation.bytes() - allocated;
           if (here.getLong(0) != (long) size * count) {
@@ -83,20 +57,20 @@ final class TcpPeer implements Peer {
   @Override
   public double pingPong(int size, int count) throws IOException, InterruptedException {
     RoundTrips trips = new RoundTrips(count);
-    Ends ends = Ends.open();
+    Ends<SocketChannel> ends = Ends.tcp();
     TwoThreads.run(
         ends,
         () -> {
           for (int i = 0; i < count; i++) {
-            readAll(ends.server, there.clear().limit(size));
-            write(ends.server, there.flip());
+            readAll(ends.server(), there.clear().limit(size));
+            write(ends.server(), there.flip());
           }
         },
         () -> {
           trips.begin();
           for (int i = 0; i < count; i++) {
-            write(ends.client, here.clear().limit(size));
-            readAll(ends.client, here.clear().limit(size));
+            write(ends.client(), here.clear().limit(size));
+            readAll(ends.client(), here.clear().limit(size));
             trips.next();
           }
         });

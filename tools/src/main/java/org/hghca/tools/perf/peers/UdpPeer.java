@@ -1,9 +1,6 @@
 package org.hghca.tools.perf.peers;
 
-import java.io.Closeable;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.util.concurrent.CountDownLatch;
@@ -24,31 +21,6 @@ final class UdpPeer implements Peer {
   private final ByteBuffer here = ByteBuffer.allocateDirect(LARGEST);
   private final ByteBuffer there = ByteBuffer.allocateDirect(LARGEST);
 
-  /** Two sockets that are connected with each other. */
-  private record Ends(DatagramChannel server, DatagramChannel client) implements Closeable {
-    static Ends open() throws IOException {
-      InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-      Ends ends = new Ends(DatagramChannel.open(), DatagramChannel.open());
-      try {
-        ends.server.bind(any);
-        ends.client.bind(any);
-        ends.client.connect(ends.server.getLocalAddress());
-        ends.server.connect(ends.client.getLocalAddress());
-        return ends;
-      } catch (IOException e) {
-        ends.close();
-        throw e;
-      }
-    }
-
-    @Override
-    public void close() throws IOException {
-      try (server) {
-        client.close();
-      }
-    }
-  }
-
   @Override
   public String refusal(int size) {
     return size > LARGEST ? "a datagram has at most 65,507 bytes" : "";
@@ -58,7 +30,7 @@ final class UdpPeer implements Peer {
   public Flow send(int size, int count) throws IOException, InterruptedException {
     AtomicReference<Flow> flow = new AtomicReference<>();
     CountDownLatch counted = new CountDownLatch(1);
-    Ends ends = Ends.open();
+    Ends<DatagramChannel> ends = Ends.udp();
     TwoThreads.run(
         ends,
         () -> {
@@ -66,7 +38,7 @@ final class UdpPeer implements Peer {
           long allocated = Allocation.bytes();
           long start = System.nanoTime();
           long last = start;
-          while (ends.server.read(there.clear()) == size) {
+          while (ends.server().read(there.clear()) == size) {
             arrived++;
             last = System.nanoTime();
           }
@@ -76,10 +48,10 @@ final class UdpPeer implements Peer {
         },
         () -> {
           for (int i = 0; i < count; i++) {
-            ends.client.write(here.clear().limit(size));
+            ends.client().write(here.clear().limit(size));
           }
           do { // a datagram of another size is the end, and may be lost as any
-            ends.client.write(here.clear().limit(size > 1 ? size - 1 : 2));
+            ends.client().write(here.clear().limit(size > 1 ? size - 1 : 2));
           } while (!counted.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS));
         });
     if (flow.get().messages() == 0) {
@@ -91,20 +63,20 @@ final class UdpPeer implements Peer {
   @Override
   public double pingPong(int size, int count) throws IOException, InterruptedException {
     RoundTrips trips = new RoundTrips(count);
-    Ends ends = Ends.open();
+    Ends<DatagramChannel> ends = Ends.udp();
     TwoThreads.run(
         ends,
         () -> {
           for (int i = 0; i < count; i++) {
-            ends.server.read(there.clear());
-            ends.server.write(there.flip());
+            ends.server().read(there.clear());
+            ends.server().write(there.flip());
           }
         },
         () -> {
           trips.begin();
           for (int i = 0; i < count; i++) {
-            ends.client.write(here.clear().limit(size));
-            ends.client.read(here.clear());
+            ends.client().write(here.clear().limit(size));
+            ends.client().read(here.clear());
             trips.next();
           }
         });
