@@ -1,6 +1,5 @@
 package org.hghca.tools;
 
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
@@ -163,7 +162,7 @@ final class BringupCommand implements Callable<Integer> {
   private List<ReportFile<BringupReport>> files() {
     List<ReportFile<BringupReport>> files = new ArrayList<>();
     if (json != null) {
-      files.add(new ReportFile<>(json, BringupCommand::json));
+      files.add(new ReportFile<>(json, report -> PrettyJson.of(JsonOutput.of(report))));
     }
     if (junit != null) {
       files.add(new ReportFile<>(junit, JunitOutput::of));
@@ -172,14 +171,6 @@ final class BringupCommand implements Callable<Integer> {
       files.add(new ReportFile<>(html, HtmlOutput::of));
     }
     return files;
-  }
-
-  private static String json(BringupReport report) {
-    try {
-      return JsonOutput.of(report);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   /** Writes all that can be written; returns whether that is everything. */

@@ -1,6 +1,5 @@
 package org.hghca.tools;
 
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
@@ -39,7 +38,7 @@ final class DemoClientCommand implements Callable<Integer> {
   private String host;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     demo.checkOptionsFollow(spec);
     options.check(spec);
     int port = peer.port(spec);

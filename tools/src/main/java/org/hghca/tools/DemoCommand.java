@@ -1,6 +1,5 @@
 package org.hghca.tools;
 
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
@@ -52,7 +51,7 @@ final class DemoCommand implements Callable<Integer> {
   @Mixin private DemoOptions options;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     if (devices.size() > 2) {
       throw new ParameterException(
           spec.commandLine(), "Two sides, so at most two devices: --ib-dev was given more often");

@@ -1,7 +1,5 @@
 package org.hghca.tools;
 
-import com.fasterxml.jackson.jr.ob.JSON;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.util.LinkedHashMap;
@@ -67,7 +65,7 @@ final class DemoOptions {
     return json ? new PrintWriter(Writer.nullWriter()) : out;
   }
 
-  void print(PrintWriter out, DemoResult result) throws IOException {
+  void print(PrintWriter out, DemoResult result) {
     Map<String, Map<String, Long>> counted = new LinkedHashMap<>();
     if (counters) {
       result.counters().forEach((role, values) -> counted.put(role, CounterReport.values(values)));
@@ -77,7 +75,7 @@ final class DemoOptions {
       if (counters) {
         object.put("counters", counted);
       }
-      printJson(out, object);
+      out.println(PrettyJson.of(object));
     } else {
       CounterReport.print(out, "", counted);
     }
@@ -85,19 +83,13 @@ final class DemoOptions {
 
   /** Prints the failure, if the output is JSON. */
   void printFailure(
-      PrintWriter out, String server, String client, List<String> checks, Exception failure)
-      throws IOException {
+      PrintWriter out, String server, String client, List<String> checks, Exception failure) {
     if (json) {
       Map<String, Object> object = new LinkedHashMap<>();
       object.put("server", server);
       object.put("client", client);
       object.put("checks", checks);
       object.put("error", failure.getMessage());
-      printJson(out, object);
+      out.println(PrettyJson.of(object));
     }
-  }
-
-  private static void printJson(PrintWriter out, Map<String, Object> object) throws IOException {
-    out.println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(object));
-  }
-}
+  }}

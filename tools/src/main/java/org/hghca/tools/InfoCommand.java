@@ -1,7 +1,5 @@
 package org.hghca.tools;
 
-import com.fasterxml.jackson.jr.ob.JSON;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -94,7 +92,7 @@ final class InfoCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     if (system) {
       return system();
     }
@@ -125,7 +123,7 @@ final class InfoCommand implements Callable<Integer> {
     return exitCode;
   }
 
-  private int system() throws IOException {
+  private int system() {
     Locator locator = device == null ? null : Locator.parse(device);
     if (locator != null && !locator.scheme().equals("pci")) {
       throw new ParameterException(
@@ -137,15 +135,14 @@ final class InfoCommand implements Callable<Integer> {
             : SystemReport.of(main.machine(), PinnedMemory.AT_BRING_UP, locator);
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(
-          JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(SystemPrinter.json(report)));
+      out.println(PrettyJson.of(SystemPrinter.json(report)));
     } else {
       SystemPrinter.print(out, report);
     }
     return (report.problems() == 0 ? ExitCode.OK : ExitCode.FAILED).code();
   }
 
-  private void list(List<String> names) throws IOException {
+  private void list(List<String> names) {
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       printJson(names.stream().map(name -> Map.of("hca_id", name)).toList());
@@ -198,7 +195,7 @@ final class InfoCommand implements Callable<Integer> {
     }
   }
 
-  private void print(List<DeviceReport> reports) throws IOException {
+  private void print(List<DeviceReport> reports) {
     if (json) {
       printJson(reports.stream().map(InfoJson::of).toList());
       return;
@@ -213,15 +210,13 @@ final class InfoCommand implements Callable<Integer> {
     }
   }
 
-  private void printJson(List<?> devices) throws IOException {
+  private void printJson(List<?> devices) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("devices", devices);
     if (!main.plugins().isEmpty()) {
       json.put("plugins", main.plugins().stream().map(InfoCommand::json).toList());
     }
-    spec.commandLine()
-        .getOut()
-        .println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(json));
+    spec.commandLine().getOut().println(PrettyJson.of(json));
   }
 
   private static Map<String, Object> json(Plugin plugin) {

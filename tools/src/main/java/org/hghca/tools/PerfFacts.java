@@ -11,26 +11,32 @@ import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.page.Environment;
 import org.hghca.tools.perf.page.Measurement;
 import org.hghca.tools.perf.page.PerfReport;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** What the page of a program of perftest says. */
 final class PerfFacts {
   private PerfFacts() {}
 
+  /** The command line, as it was given. */
+  static String command(CommandSpec spec) {
+    return "hghca " + String.join(" ", spec.root().commandLine().getParseResult().originalArgs());
+  }
+
   /**
    * The page of one run.
    *
-   * @param words of the command line
+   * @param spec of its command
    * @param server its host; empty when this is the server
    */
   static PerfReport report(
       Device device,
       Parameters parameters,
-      List<String> words,
+      CommandSpec spec,
       Optional<String> server,
       List<Figure> figures,
       List<Course> courses) {
     Map<String, String> facts = new LinkedHashMap<>();
-    facts.put("command", "hghca " + String.join(" ", words));
+    facts.put("command", command(spec));
     facts.put("side", server.map(host -> "client of " + host).orElse("server"));
     facts.put("amount", amount(parameters.amount()));
     facts.put("queues", queues(parameters));

@@ -1,9 +1,6 @@
 package org.hghca.tools;
 
-import com.fasterxml.jackson.jr.ob.JSON;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.hghca.tools.perf.Limits;
@@ -120,15 +117,7 @@ final class PerfReportOptions {
       return Optional.empty();
     }
     String name = jsonFileName == null ? "perftest_out.json" : jsonFileName;
-    return Optional.of(new ReportFile<>(name, document -> text(document) + "\n"));
-  }
-
-  private static String text(PerfDocument document) {
-    try {
-      return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(document.toJson());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // it writes to memory
-    }
+    return Optional.of(new ReportFile<>(name, document -> PrettyJson.of(document.toJson()) + "\n"));
   }
 
   /** Whether the document can be written where it is wanted; says otherwise why not. */
@@ -139,7 +128,7 @@ final class PerfReportOptions {
   /** Writes the document where it is wanted; returns false, and says why, when that failed. */
   boolean write(PerfDocument document, PrintWriter out, PrintWriter err) {
     if (json) {
-      out.println(text(document));
+      out.println(PrettyJson.of(document.toJson()));
     }
     return ReportFile.tries(err, () -> file().ifPresent(file -> file.write(document, out)));
   }

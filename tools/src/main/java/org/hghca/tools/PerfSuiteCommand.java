@@ -1,9 +1,6 @@
 package org.hghca.tools;
 
-import com.fasterxml.jackson.jr.ob.JSON;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -216,9 +213,7 @@ final class PerfSuiteCommand implements Callable<Integer> {
 
   private Map<String, String> facts(BothSides sides, Parameters.Route on) {
     Map<String, String> facts = new LinkedHashMap<>();
-    facts.put(
-        "command",
-        "hghca " + String.join(" ", spec.root().commandLine().getParseResult().originalArgs()));
+    facts.put("command", PerfFacts.command(spec));
     Map<String, String> server = Environment.device(sides.server().context(), on.port());
     if (sides.server() == sides.client()) {
       facts.putAll(server);
@@ -234,21 +229,13 @@ final class PerfSuiteCommand implements Callable<Integer> {
 
   private Optional<ReportFile<SuiteReport>> file() {
     return Optional.ofNullable(jsonFile)
-        .map(name -> new ReportFile<>(name, report -> text(report) + "\n"));
-  }
-
-  private static String text(SuiteReport report) {
-    try {
-      return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(report.toJson());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // it writes to memory
-    }
+        .map(name -> new ReportFile<>(name, report -> PrettyJson.of(report.toJson()) + "\n"));
   }
 
   private boolean write(SuiteReport report) {
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(text(report));
+      out.println(PrettyJson.of(report.toJson()));
     }
     boolean written =
         ReportFile.tries(

@@ -142,11 +142,10 @@ final class PerfTestCommand implements Callable<Integer> {
       boolean written = true;
       if (whole || !figures.isEmpty()) {
         written = report.write(session.document(), out, err);
-        List<String> words = spec.root().commandLine().getParseResult().originalArgs();
         if (page.isWanted()) {
           written &=
               page.write(
-                  PerfFacts.report(opened, parameters, words, host, figures, session.courses()));
+                  PerfFacts.report(opened, parameters, spec, host, figures, session.courses()));
         }
       }
       if (whole && !written) {

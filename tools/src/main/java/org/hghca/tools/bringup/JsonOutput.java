@@ -1,20 +1,18 @@
 package org.hghca.tools.bringup;
 
-import com.fasterxml.jackson.jr.ob.JSON;
-import java.io.IOException;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** A session as JSON: plain numbers, bytes in hexadecimal. */
+/** A session as the values of JSON: plain numbers, bytes in hexadecimal. */
 public final class JsonOutput {
   private static final HexFormat HEX = HexFormat.of();
 
   private JsonOutput() {}
 
   /** The whole report. */
-  public static String of(BringupReport report) throws IOException {
+  public static Map<String, Object> of(BringupReport report) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("device", report.device());
     json.put("outcome", report.outcome().name());
@@ -26,7 +24,7 @@ public final class JsonOutput {
       json.put(verdict.name().toLowerCase(Locale.ROOT), report.count(verdict));
     }
     json.put("steps", report.results().stream().map(JsonOutput::step).toList());
-    return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(json);
+    return json;
   }
 
   private static Map<String, Object> step(StepResult result) {
