@@ -1,9 +1,6 @@
 package org.hghca.tools;
 
-import com.fasterxml.jackson.jr.ob.JSON;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -68,13 +65,18 @@ final class PerfPeersCommand implements Callable<Integer> {
     check.that(!(json && markdown), "--json and --markdown exclude each other");
     List<Integer> different = sizes.stream().sorted().distinct().toList();
     List<Entrant> entrants = Entrant.all(Collections.max(different), PerfPeersCommand::parameters);
-    PeerRun run = new PeerRun(entrants, different, Duration.ofNanos((long) (seconds * NANOS)));
+    Duration whole = Duration.ofNanos((long) (seconds * NANOS));
     Thread running = Thread.currentThread();
     PrintWriter out = spec.commandLine().getOut();
     try (Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED)) {
-      List<PeerRow> rows = run.run();
+      PeerRun run;
+      List<PeerRow> rows;
+      try (ProgressLine line = ProgressLine.on(spec.commandLine())) {
+        run = new PeerRun(entrants, different, whole, line::show);
+        rows = run.run();
+      }
       PeersReport report = new PeersReport(facts(), rows);
-      out.println(json ? text(report) : markdown ? report.markdown() : report.text());
+      out.println(json ? PrettyJson.of(report.toJson()) : markdown ? report.markdown() : report.text());
       out.flush();
       ExitCode end = report.isGood() ? ExitCode.OK : ExitCode.FAILED;
       return (run.isInterrupted() ? ExitCode.INTERRUPTED : end).code();
@@ -90,19 +92,9 @@ final class PerfPeersCommand implements Callable<Integer> {
 
   private Map<String, String> facts() {
     Map<String, String> facts = new LinkedHashMap<>();
-    facts.put(
-        "command",
-        "hghca " + String.join(" ", spec.root().commandLine().getParseResult().originalArgs()));
+    facts.put("command", PerfFacts.command(spec));
     facts.put("hghca", Version.hghca());
     facts.putAll(Environment.machine());
     return facts;
-  }
-
-  private static String text(PeersReport report) {
-    try {
-      return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(report.toJson());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // it writes to memory
-    }
   }
 }

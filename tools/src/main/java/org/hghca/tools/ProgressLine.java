@@ -55,6 +55,11 @@ final class ProgressLine implements AutoCloseable {
     };
   }
 
+  /** Shows a line until another follows, or this is closed. */
+  void show(String line) {
+    show(() -> line);
+  }
+
   private synchronized void show(Supplier<String> line) {
     text = line;
   }

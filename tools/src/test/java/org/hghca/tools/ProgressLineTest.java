@@ -56,8 +56,12 @@ class ProgressLineTest {
 
   /** Runs a command whose output is a terminal. */
   private static String onTerminal(String redirection) throws Exception {
+    return onTerminal(SUITE, redirection);
+  }
+
+  private static String onTerminal(String words, String redirection) throws Exception {
     assumeThat(Files.isExecutable(SCRIPT)).as("script(1) is installed").isTrue();
-    String shell = "'" + String.join("' '", command(SUITE)) + "'" + redirection;
+    String shell = "'" + String.join("' '", command(words)) + "'" + redirection;
     return run(List.of(SCRIPT.toString(), "-qec", shell, "/dev/null"));
   }
 
@@ -68,6 +72,14 @@ class ProgressLineTest {
     // It is wiped before the row.
     assertThat(said.lastIndexOf('\r', said.indexOf("\n" + ROW) - 2))
         .isGreaterThan(said.lastIndexOf(LINE));
+  }
+
+  @Test
+  void terminalShowsWhichPeerIsMeasured() throws Exception {
+    String said = onTerminal("perf peers -s 8 -D 3", "");
+    assertThat(said).contains("\rwarming up: ").containsPattern("\rround \\d of 5: ");
+    // It is wiped before the table.
+    assertThat(said).containsPattern("round \\d of 5: [^\r]*\r +\rpeer +#bytes");
   }
 
   @Test

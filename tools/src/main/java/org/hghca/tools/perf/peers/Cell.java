@@ -99,4 +99,10 @@ final class Cell {
   private static double median(List<Double> figures) {
     return figures.stream().sorted().toList().get(figures.size() / 2);
   }
+
+  /** The peer and the size. */
+  @Override
+  public String toString() {
+    return "%s, %d bytes".formatted(entrant.name(), size);
+  }
 }

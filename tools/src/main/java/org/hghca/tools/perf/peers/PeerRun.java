@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Measures the same sizes over all peers, in rounds, so that what else the machine does hits all of
@@ -16,6 +17,7 @@ public final class PeerRun {
   private final List<Entrant> entrants;
   private final List<Integer> sizes;
   private final Duration whole;
+  private final Consumer<String> progress;
   private boolean interrupted;
 
   /**
@@ -23,11 +25,14 @@ public final class PeerRun {
    *
    * @param sizes bytes of messages
    * @param whole about how long it takes
+   * @param progress gets what is measured next, as a line
    */
-  public PeerRun(List<Entrant> entrants, List<Integer> sizes, Duration whole) {
+  public PeerRun(
+      List<Entrant> entrants, List<Integer> sizes, Duration whole, Consumer<String> progress) {
     this.entrants = entrants;
     this.sizes = sizes;
     this.whole = whole;
+    this.progress = progress;
   }
 
   /** Whether it was interrupted; its rows are then of the rounds so far. */
@@ -64,10 +69,12 @@ public final class PeerRun {
     Duration each = whole.dividedBy(Math.max(1, 2L * (ROUNDS + 1) * cells.size()));
     try {
       for (Cell cell : cells) {
+        progress.accept("warming up: " + cell);
         cell.calibrate(each);
       }
-      for (int round = 0; round < ROUNDS; round++) {
+      for (int round = 1; round <= ROUNDS; round++) {
         for (Cell cell : cells) {
+          progress.accept("round %d of %d: %s".formatted(round, ROUNDS, cell));
           cell.measure();
         }
       }

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class PeerRunTest {
   private final List<String> calls = new ArrayList<>();
+  private final List<String> lines = new ArrayList<>();
 
   /** Takes a microsecond for each message, and says so without waiting. */
   private class Scripted implements Peer {
@@ -44,8 +45,8 @@ class PeerRunTest {
     }
   }
 
-  private static PeerRun run(Entrant... entrants) {
-    return new PeerRun(List.of(entrants), List.of(8, 16), Duration.ofNanos(1));
+  private PeerRun run(Entrant... entrants) {
+    return new PeerRun(List.of(entrants), List.of(8, 16), Duration.ofNanos(1), lines::add);
   }
 
   @Test
@@ -56,6 +57,11 @@ class PeerRunTest {
     assertThat(calls.subList(4, 12))
         .containsExactly("a8", "a16", "b8", "b16", "a8", "a16", "b8", "b16");
     assertThat(calls).endsWith("close b", "close a").hasSize(4 * (1 + PeerRun.ROUNDS) + 2);
+    assertThat(lines)
+        .startsWith("warming up: a, 8 bytes", "warming up: a, 16 bytes", "warming up: b, 8 bytes")
+        .contains("round 1 of 5: a, 8 bytes")
+        .endsWith("round 5 of 5: b, 16 bytes")
+        .hasSize(4 * (1 + PeerRun.ROUNDS));
     // Sends 3, 5, 7, 9 and 11 are those of the first size; the median takes 7 us a message.
     PeerRow.Measured first = (PeerRow.Measured) rows.getFirst();
     assertThat(first.megabytes()).isCloseTo(8 / 7.0, within(1e-9));
