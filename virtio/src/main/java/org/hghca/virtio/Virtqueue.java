@@ -214,19 +214,10 @@ public final class Virtqueue {
    *     that it does not have, or wrote more than there is room
    */
   public int poll() {
-    checkAlive();
-    int pending = memory.usedIndex() - consumed & INDEX_MASK;
-    if (pending == 0) {
+    if (pending() == 0) {
       return NONE;
     }
-    int inFlight = inFlight();
-    if (pending > inFlight) {
-      throw failed("its used index claims %d chains of %d".formatted(pending, inFlight));
-    }
-    int id = memory.usedId(consumed);
-    if (Integer.compareUnsigned(id, size) >= 0 || descriptors[id] == 0) {
-      throw failed("it used chain %s, which it does not have".formatted(unsigned(id)));
-    }
+    int id = usedId(consumed);
     int written = memory.usedLength(consumed);
     if (Integer.toUnsignedLong(written) > room[id]) {
       throw failed("it wrote %s bytes where %d fit".formatted(unsigned(written), room[id]));
@@ -234,6 +225,43 @@ public final class Virtqueue {
     release(id);
     consumed = consumed + 1 & INDEX_MASK;
     length = written;
+    return id;
+  }
+
+  /**
+   * Number of chains that {@link #poll} returns at least before it finds none.
+   *
+   * @throws VirtioException {@code MALFORMED} when the device used more chains than there are
+   */
+  public int pending() {
+    checkAlive();
+    int pending = memory.usedIndex() - consumed & INDEX_MASK;
+    if (pending != 0) {
+      int inFlight = inFlight();
+      if (pending > inFlight) {
+        throw failed("its used index claims %d chains of %d".formatted(pending, inFlight));
+      }
+    }
+    return pending;
+  }
+
+  /**
+   * Looks at a chain that a later {@link #poll} takes back.
+   *
+   * @param after number of chains that are taken back before it, less than {@link #pending}
+   * @return its number
+   * @throws VirtioException {@code MALFORMED} when the device does not have it
+   */
+  public int peek(int after) {
+    checkAlive();
+    return usedId(consumed + after & INDEX_MASK);
+  }
+
+  private int usedId(int position) {
+    int id = memory.usedId(position);
+    if (Integer.compareUnsigned(id, size) >= 0 || descriptors[id] == 0) {
+      throw failed("it used chain %s, which it does not have".formatted(unsigned(id)));
+    }
     return id;
   }
 

@@ -3,6 +3,7 @@ package org.hghca.virtio.driver;
 import java.lang.foreign.MemorySegment;
 import org.hghca.provider.LockRank;
 import org.hghca.provider.OwnerCheck;
+import org.hghca.provider.SpinLock;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.vfio.PciFunction;
@@ -13,8 +14,15 @@ import org.hghca.virtio.abi.roce.ReceiveRequest;
 final class ReceiveQueue extends WorkQueue {
   private final int maxSge;
 
-  ReceiveQueue(PciFunction function, Virtqueue queue, int depth, int maxSge, OwnerCheck owner) {
-    super(function, queue, depth, slot(ReceiveRequest.piece(maxSge)), LockRank.RECEIVES, owner);
+  ReceiveQueue(
+      PciFunction function,
+      Virtqueue queue,
+      int depth,
+      int maxSge,
+      SpinLock lock,
+      OwnerCheck owner) {
+    super(
+        function, queue, depth, slot(ReceiveRequest.piece(maxSge)), LockRank.RECEIVES, lock, owner);
     this.maxSge = maxSge;
   }
 

@@ -13,6 +13,8 @@ import org.hghca.provider.LockRank;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.Due;
+import org.hghca.provider.srq.SharedCompletions;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -35,11 +37,12 @@ import org.hghca.virtio.abi.roce.RoceCommand;
  * since a device without a buffer loses the completion.
  */
 final class RoceCompletionQueue extends Resource
-    implements CompletionQueue, ContextCounters.Counted {
+    implements CompletionQueue, SharedCompletions, ContextCounters.Counted {
   private static final ValueLayout.OfInt IMMEDIATE =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
   private static final int SLOT = 64;
   private static final int IDLE_EVERY = 64;
+  private static final int FLUSHED = WcStatus.WR_FLUSH_ERR.code();
 
   private final RoceContext context;
   private final RoceDevice device;
@@ -54,6 +57,18 @@ final class RoceCompletionQueue extends Resource
 
   /** Entries that were taken from the device to drop others; they precede those of the device. */
   private final ArrayDeque<MemorySegment> taken = new ArrayDeque<>();
+
+  /** Number of buffers that the device was given: one for each entry that it is to write. */
+  private int offers;
+
+  /** The value of {@link #offers} when the first entry will be taken that was not reported. */
+  private int noted;
+
+  /** Shares of queue pairs with completions, until their shared receive queue hears of them. */
+  private Due due;
+
+  /** Whether there were queue pairs with shared receives that complete here. */
+  private volatile boolean sharesReceives;
 
   private final Optional<EventChannel> channel;
 
@@ -94,6 +109,7 @@ final class RoceCompletionQueue extends Resource
       for (int i = 0; i < buffers; i++) {
         offer();
       }
+      noted = offers;
       queue.kick();
       context.count(this);
       publish();
@@ -142,6 +158,7 @@ final class RoceCompletionQueue extends Resource
     int slot = queue.nextId();
     queue.put(memory.address(slot), CompletionEntry.SIZE, true);
     queue.submit();
+    offers++;
   }
 
   int number() {
@@ -173,11 +190,13 @@ final class RoceCompletionQueue extends Resource
     return entries;
   }
 
-  void reserve(int requests) {
+  @Override
+  public void reserve(int requests) {
     room.reserve(requests, this);
   }
 
-  void unreserve(int requests) {
+  @Override
+  public void unreserve(int requests) {
     room.unreserve(requests);
   }
 
@@ -191,15 +210,21 @@ final class RoceCompletionQueue extends Resource
     }
     int most = Math.min(max, out.capacity());
     int count;
+    Due found;
     lock.lock();
     try {
       checkAlive();
       count = drain(out, most);
       polled += count;
+      found = due;
+      due = null;
     } catch (VirtioException | VfioException | InternalError e) {
       throw failed(e);
     } finally {
       lock.unlock();
+    }
+    if (found != null) {
+      Due.serveAll(found);
     }
     if (count == 0 && (++vain & IDLE_EVERY - 1) == 0) {
       device.function().idle();
@@ -212,7 +237,7 @@ final class RoceCompletionQueue extends Resource
     while (count < most && !taken.isEmpty()) {
       count = complete(taken.removeFirst(), 0, out, count);
     }
-    boolean offered = false;
+    int before = offers;
     while (count < most) {
       int slot = queue.poll();
       if (slot == Virtqueue.NONE) {
@@ -221,9 +246,8 @@ final class RoceCompletionQueue extends Resource
       checkLength();
       count = complete(slots, (long) slot * SLOT, out, count);
       offer();
-      offered = true;
     }
-    if (offered) {
+    if (offers != before) {
       queue.kick();
     }
     return count;
@@ -235,7 +259,11 @@ final class RoceCompletionQueue extends Resource
     }
   }
 
-  /** Completes the request of an entry; returns the index of the next completion. */
+  /**
+   * Completes the request of an entry.
+   *
+   * @return the index of the next completion: the same if the program sees none
+   */
   private int complete(MemorySegment from, long at, Completions out, int count) {
     int qpn = CompletionEntry.QPN.get(from, at);
     RoceQueuePair qp = device.numbers().queuePair(qpn);
@@ -250,8 +278,12 @@ final class RoceCompletionQueue extends Resource
     }
     int status = CompletionCodes.status(CompletionEntry.STATUS.get(from, at));
     if (status != 0) {
-      failures[status]++;
       qp.failed(status, isReceive);
+      if (isReceive && status == FLUSHED && qp.sharesReceives()) {
+        giveBack(qp, cookie);
+        return count;
+      }
+      failures[status]++;
     }
     int flags = 0;
     int immediate = 0;
@@ -274,7 +306,22 @@ final class RoceCompletionQueue extends Resource
             qpn,
             immediate,
             qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : 0);
+    if (qp.sharesReceives() && (isReceive || status != 0)) {
+      tellShare(qp);
+    }
     return count + 1;
+  }
+
+  /** The device has flushed a receive that returns to its shared receive queue. */
+  private void giveBack(RoceQueuePair qp, long cookie) {
+    qp.share().flush((int) cookie);
+    long _ = qp.receives().complete(cookie);
+    tellShare(qp);
+  }
+
+  /** Last: a thread that already serves the share must see all of it, or is told again. */
+  private void tellShare(RoceQueuePair qp) {
+    due = qp.share().due(due);
   }
 
   private VerbsException broken(String what) {
@@ -308,6 +355,7 @@ final class RoceCompletionQueue extends Resource
         long at = (long) slot * SLOT;
         if (!isOf(qp, slots, at)) {
           MemorySegment copy = Arena.ofAuto().allocate(CompletionEntry.SIZE);
+          note(slots, at);
           taken.add(copy.copyFrom(slots.asSlice(at, CompletionEntry.SIZE)));
         }
         offer();
@@ -324,6 +372,104 @@ final class RoceCompletionQueue extends Resource
   private static boolean isOf(RoceQueuePair qp, MemorySegment from, long at) {
     return CompletionEntry.QPN.get(from, at) == qp.number();
   }
+
+  // ---- shared receives
+
+  /** A queue pair with shared receives completes them here. */
+  void shareReceives() {
+    sharesReceives = true;
+  }
+
+  @Override
+  public void noteReceives() {
+    lock.lock();
+    try {
+      if (!isClosed()) {
+        noteNew();
+      }
+    } catch (VirtioException e) {
+      throw failed(e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void noteNew() {
+    int pending = queue.pending();
+    for (int i = Math.max(0, noted - offers); i < pending; i++) {
+      note(slots, (long) queue.peek(i) * SLOT);
+    }
+    noted = offers + pending;
+  }
+
+  /** Tells a share how far the device has come. */
+  private void note(MemorySegment from, long at) {
+    RoceQueuePair qp = sharer(from, at);
+    if (qp != null) {
+      qp.share().note((int) CompletionEntry.WR_ID.getLong(from, at) + 1);
+    }
+  }
+
+  /** The queue pair whose shared receive an entry completes; null if it completes anything else. */
+  private RoceQueuePair sharer(MemorySegment from, long at) {
+    RoceQueuePair qp = device.numbers().queuePair(CompletionEntry.QPN.get(from, at));
+    long cookie = CompletionEntry.WR_ID.getLong(from, at);
+    return qp != null
+            && qp.sharesReceives()
+            && WorkQueue.isReceive(cookie)
+            && qp.completesInto(this, true)
+            && qp.receives().isOutstanding(cookie)
+        ? qp
+        : null;
+  }
+
+  /** Whether an entry is a receive that returns to its shared receive queue. */
+  private boolean isSilent(MemorySegment from, long at) {
+    int status = CompletionCodes.status(CompletionEntry.STATUS.get(from, at));
+    return status == FLUSHED && sharer(from, at) != null;
+  }
+
+  /** Whether a poll would find a completion, after the silent ones before it are taken. */
+  private boolean hasPollable() {
+    boolean pollable;
+    Due found;
+    lock.lock();
+    try {
+      pollable = takeSilent();
+      found = due;
+      due = null;
+    } catch (VirtioException | VfioException | InternalError e) {
+      throw failed(e);
+    } finally {
+      lock.unlock();
+    }
+    Due.serveAll(found);
+    return pollable;
+  }
+
+  private boolean takeSilent() {
+    while (!taken.isEmpty()) {
+      if (!isSilent(taken.getFirst(), 0)) {
+        return true;
+      }
+      complete(taken.removeFirst(), 0, null, 0);
+    }
+    boolean pollable = false;
+    while (!pollable && queue.pending() > 0) {
+      long at = (long) queue.peek(0) * SLOT;
+      pollable = !isSilent(slots, at);
+      if (!pollable) {
+        queue.poll();
+        checkLength();
+        complete(slots, at, null, 0);
+        offer();
+      }
+    }
+    queue.kick();
+    return pollable;
+  }
+
+  // ---- resizing
 
   @Override
   public void resize(int wanted) {
@@ -386,13 +532,22 @@ final class RoceCompletionQueue extends Resource
    */
   void interrupted() {
     synchronized (arming) {
-      if (armed == 0 || isClosed()) {
+      if (armed == 0 || isClosed() || sharesReceives && staysArmed()) {
         return;
       }
       armed = 0;
       device.events().forget(this);
     }
     channel.ifPresent(events -> events.give(this));
+  }
+
+  /** Whether there is nothing for the program after all: it is armed once more then. */
+  private boolean staysArmed() {
+    if (hasPollable()) {
+      return false;
+    }
+    arm(armed);
+    return !hasPollable(); // what came before the device was armed raises no interrupt
   }
 
   // ---- life cycle

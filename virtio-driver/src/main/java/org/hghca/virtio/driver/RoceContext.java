@@ -2,6 +2,7 @@ package org.hghca.virtio.driver;
 
 import static org.hghca.verbs.FeatureSupport.MISSING;
 import static org.hghca.verbs.FeatureSupport.NATIVE;
+import static org.hghca.verbs.FeatureSupport.SOFTWARE;
 
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -13,10 +14,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.ContextMonitor;
 import org.hghca.provider.EventChannel;
+import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
 import org.hghca.provider.ResourceEvent;
 import org.hghca.provider.ResourceEvents;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.SharingContext;
+import org.hghca.provider.srq.SrqRefill;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
@@ -40,12 +44,11 @@ import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.virtio.abi.roce.RegisterUserMr;
 
 /** One opening of a device. */
-final class RoceContext extends Resource implements Context {
+final class RoceContext extends Resource implements Context, SharingContext {
   /** What the dialect has no command or no number for. */
   private static final Set<DeviceFeature> MISSED =
       EnumSet.of(
           DeviceFeature.ATOMICS,
-          DeviceFeature.SHARED_RECEIVE_QUEUES,
           DeviceFeature.RESIZE_CQ,
           DeviceFeature.MEMORY_WINDOWS,
           DeviceFeature.PATH_MIGRATION,
@@ -132,6 +135,9 @@ final class RoceContext extends Resource implements Context {
         .maxQpReadAtomic(limits.readsAnswered())
         .maxReadAtomic(limits.readsAnswered() * limits.maxQp())
         .maxQpInitiatorReadAtomic(limits.readsOutstanding())
+        .maxSrq(limits.maxQp())
+        .maxSrqWr(maxSrqWr())
+        .maxSrqSge(maxSrqSge())
         .maxPkeys(1)
         .localAckDelay(limits.ackDelay())
         .maxInline(Limits.MAX_INLINE)
@@ -146,6 +152,7 @@ final class RoceContext extends Resource implements Context {
     for (DeviceFeature feature : DeviceFeature.values()) {
       features.put(feature, MISSED.contains(feature) ? MISSING : NATIVE);
     }
+    features.put(DeviceFeature.SHARED_RECEIVE_QUEUES, SOFTWARE);
     return features;
   }
 
@@ -212,6 +219,35 @@ final class RoceContext extends Resource implements Context {
     channels.forEach(EventChannel::deviceFailed);
   }
 
+  // ---- for shared receive queues
+
+  @Override
+  public Health health() {
+    return device.health();
+  }
+
+  @Override
+  public int maxSrqWr() {
+    return device.limits().maxQpWr();
+  }
+
+  @Override
+  public int maxSrqSge() {
+    return device.limits().maxReceiveSge();
+  }
+
+  @Override
+  public SrqRefill srqRefill() {
+    return device.srqRefill();
+  }
+
+  // ---- events and counters
+
+  @Override
+  public void raise(AsyncEventType type, Resource object) {
+    asyncEvents.give(ResourceEvent.of(type, object));
+  }
+
   void raisePort(AsyncEventType type, int number) {
     asyncEvents.give(new ResourceEvent.OfPort(type, number));
   }
@@ -223,7 +259,8 @@ final class RoceContext extends Resource implements Context {
   }
 
   /** An object is closed: its untaken events are dropped. */
-  void forgetEvents(Resource object) {
+  @Override
+  public void forgetEvents(Resource object) {
     asyncEvents.removeOf(object);
   }
 
@@ -239,12 +276,14 @@ final class RoceContext extends Resource implements Context {
   }
 
   /** An object with counters was created. */
-  void count(ContextCounters.Counted object) {
+  @Override
+  public void count(ContextCounters.Counted object) {
     counters.add(object);
   }
 
   /** An object with counters is closed; its counts are kept. */
-  void countNoMore(ContextCounters.Counted object) {
+  @Override
+  public void countNoMore(ContextCounters.Counted object) {
     counters.remove(object);
   }
 

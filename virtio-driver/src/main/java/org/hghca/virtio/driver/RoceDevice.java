@@ -7,6 +7,7 @@ import org.hghca.provider.DeferredFree;
 import org.hghca.provider.Health;
 import org.hghca.provider.KernelNeighbors;
 import org.hghca.provider.Neighbors;
+import org.hghca.provider.srq.SrqRefill;
 import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.PciFunction;
@@ -27,6 +28,7 @@ final class RoceDevice {
   private final BufferPool buffers;
   private final Numbers numbers;
   private final EventThread events;
+  private final SrqRefill srqRefill;
 
   private final DeferredFree deferredFree;
 
@@ -61,6 +63,11 @@ final class RoceDevice {
     this.neighbors = isCard ? new Neighbors(new KernelNeighbors()) : new Neighbors();
     this.buffers = new BufferPool(virtio.function().memory());
     this.events = new EventThread(this, PortState.of(virtio));
+    this.srqRefill =
+        new SrqRefill(
+            virtio.function().locator().name(),
+            health,
+            e -> health.fail("the thread that deals shared receives has failed: " + e));
     this.numbers = new Numbers(virtio, plan, commands, health);
     health.onFailure(() -> contexts.forEach(RoceContext::deviceFailed));
   }
@@ -70,6 +77,7 @@ final class RoceDevice {
   }
 
   void stop() {
+    srqRefill.stop();
     events.stop();
   }
 
@@ -120,6 +128,11 @@ final class RoceDevice {
 
   EventThread events() {
     return events;
+  }
+
+  /** The thread that deals shared receives while no program polls. */
+  SrqRefill srqRefill() {
+    return srqRefill;
   }
 
   Set<RoceContext> contexts() {

@@ -6,6 +6,7 @@ import java.util.Set;
 import org.hghca.provider.RegionMemory;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -111,8 +112,8 @@ final class RoceProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
-    throw new VerbsException(
-        Errno.EOPNOTSUPP, "shared receive queues: the device has none; give queue pairs their own");
+    checkAlive();
+    return new SoftwareSrq(this, context, config);
   }
 
   @Override

@@ -5,10 +5,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.hghca.provider.ContextCounters;
+import org.hghca.provider.LockRank;
 import org.hghca.provider.OwnerCheck;
 import org.hghca.provider.Resource;
+import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.ReceiveShare;
+import org.hghca.provider.srq.SharingQueuePair;
+import org.hghca.provider.srq.SoftwareSrq;
+import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Errno;
@@ -16,7 +23,6 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
-import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
@@ -36,7 +42,7 @@ import org.hghca.virtio.abi.roce.QueryQp;
 import org.hghca.virtio.abi.roce.RoceCommand;
 
 /** A queue pair: the device has its transport and flushes its requests. */
-final class RoceQueuePair extends Resource implements QueuePair, ContextCounters.Counted {
+final class RoceQueuePair extends Resource implements SharingQueuePair, ContextCounters.Counted {
   private final RoceProtectionDomain pd;
   private final RoceDevice device;
   private final org.hghca.verbs.QpType type;
@@ -47,38 +53,55 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
   private final SendQueue sends;
   private final ReceiveQueue receives;
 
+  /** Null for a queue pair with its own receives. */
+  private final ReceiveShare share;
+
   /** Changed by a modify under the monitor, and by errors under the lock of a completion queue. */
   private final AtomicReference<QpState> state = new AtomicReference<>(QpState.RESET);
 
   private QpAttributes known = new QpAttributes();
 
   RoceQueuePair(RoceProtectionDomain pd, QueuePairConfig config) {
-    super(pd, own(pd, config.sendCompletionQueue()), own(pd, config.receiveCompletionQueue()));
+    super(used(pd, config));
     this.pd = pd;
     this.device = pd.device();
     this.type = config.type();
     this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
     this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
-    this.capabilities = config.capabilities();
+    SoftwareSrq shared = shared(pd, config).orElse(null);
+    QueuePairCapabilities sizes = sizes(config, shared);
+    this.capabilities =
+        shared == null
+            ? sizes
+            : new QueuePairCapabilities(
+                sizes.sendDepth(), 0, sizes.maxSendSge(), 0, sizes.maxInline());
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      check(config);
+      check(sizes);
       int sendDepth = capabilities.sendDepth();
       int receiveDepth = capabilities.receiveDepth();
       sendCompletionQueue.reserve(sendDepth);
       undo.add(() -> sendCompletionQueue.unreserve(sendDepth));
       receiveCompletionQueue.reserve(receiveDepth);
       undo.add(() -> receiveCompletionQueue.unreserve(receiveDepth));
-      Numbers.WorkQueues created = create(config);
+      if (shared != null) {
+        shared.reserve(receiveCompletionQueue);
+        undo.add(() -> shared.unreserve(receiveCompletionQueue));
+        receiveCompletionQueue.shareReceives();
+      }
+      Numbers.WorkQueues created = create(config, sizes);
       this.number = created.number();
       undo.add(() -> device.numbers().destroyQueuePair(number, () -> {}));
       checkNumber(config);
-      if (created.sends().size() < sendDepth || created.receives().size() < receiveDepth) {
+      if (created.sends().size() < sendDepth || created.receives().size() < sizes.receiveDepth()) {
         throw new VerbsException(
             Errno.EINVAL,
             "%d sends and %d receives: the queues of the device have %d and %d"
                 .formatted(
-                    sendDepth, receiveDepth, created.sends().size(), created.receives().size()));
+                    sendDepth,
+                    sizes.receiveDepth(),
+                    created.sends().size(),
+                    created.receives().size()));
       }
       boolean single = config.isSingleOwner();
       OwnerCheck sendOwner = single ? new OwnerCheck("the send queue of " + describe()) : null;
@@ -86,21 +109,62 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
       this.sends =
           new SendQueue(device.function(), created.sends(), pd, type, capabilities, sendOwner);
       undo.add(sends::close);
+      SpinLock lock = single ? null : new SpinLock(LockRank.RECEIVES);
       this.receives =
           new ReceiveQueue(
               device.function(),
               created.receives(),
-              receiveDepth,
-              capabilities.maxReceiveSge(),
-              owner);
+              sizes.receiveDepth(),
+              sizes.maxReceiveSge(),
+              shared == null ? lock : shared.receiveLock(),
+              shared == null ? owner : null);
       undo.add(receives::close);
+      this.share =
+          shared == null ? null : shared.share(this, new DealtReceives(receives, device.health()));
       device.numbers().add(this);
       pd.context().count(this);
+      if (share != null) {
+        share.join();
+      }
       publish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Refusals.of("cannot create a queue pair", e);
     }
+  }
+
+  private static Resource[] used(RoceProtectionDomain pd, QueuePairConfig config) {
+    return Stream.concat(
+            Stream.of(
+                pd,
+                own(pd, config.sendCompletionQueue()),
+                own(pd, config.receiveCompletionQueue())),
+            shared(pd, config).stream())
+        .toArray(Resource[]::new);
+  }
+
+  private static Optional<SoftwareSrq> shared(RoceProtectionDomain pd, QueuePairConfig config) {
+    return config
+        .sharedReceiveQueue()
+        .map(
+            queue -> {
+              if (queue instanceof SoftwareSrq ours && ours.protectionDomain().equals(pd)) {
+                return ours;
+              }
+              throw new VerbsException(
+                  Errno.EINVAL,
+                  "the shared receive queue belongs to another protection domain than %s"
+                      .formatted(pd.describe()));
+            });
+  }
+
+  /** What its queues have room for. */
+  private static QueuePairCapabilities sizes(QueuePairConfig config, SoftwareSrq shared) {
+    QueuePairCapabilities own = config.capabilities();
+    return shared == null
+        ? own
+        : new QueuePairCapabilities(
+            own.sendDepth(), shared.capacity(), own.maxSendSge(), shared.maxSge(), own.maxInline());
   }
 
   private static RoceCompletionQueue own(RoceProtectionDomain pd, CompletionQueue queue) {
@@ -112,16 +176,13 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
         "the completion queue belongs to another context than %s".formatted(pd.describe()));
   }
 
-  private void check(QueuePairConfig config) {
-    if (config.sharedReceiveQueue().isPresent()) {
-      throw new VerbsException(Errno.EINVAL, "the shared receive queue belongs to another device");
-    }
+  private void check(QueuePairCapabilities sizes) {
     Limits limits = device.limits();
-    check("send requests", capabilities.sendDepth(), limits.maxQpWr());
-    check("receive requests", capabilities.receiveDepth(), limits.maxQpWr());
-    check("elements of a send request", capabilities.maxSendSge(), limits.maxSendSge());
-    check("elements of a receive request", capabilities.maxReceiveSge(), limits.maxReceiveSge());
-    check("bytes of inline data", capabilities.maxInline(), Limits.MAX_INLINE);
+    check("send requests", sizes.sendDepth(), limits.maxQpWr());
+    check("receive requests", sizes.receiveDepth(), limits.maxQpWr());
+    check("elements of a send request", sizes.maxSendSge(), limits.maxSendSge());
+    check("elements of a receive request", sizes.maxReceiveSge(), limits.maxReceiveSge());
+    check("bytes of inline data", sizes.maxInline(), Limits.MAX_INLINE);
   }
 
   private static void check(String what, int value, int most) {
@@ -131,7 +192,7 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
     }
   }
 
-  private Numbers.WorkQueues create(QueuePairConfig config) {
+  private Numbers.WorkQueues create(QueuePairConfig config, QueuePairCapabilities sizes) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = arena.allocate(CreateQp.SIZE);
       CreateQp.PDN.set(data, 0, pd.number());
@@ -139,11 +200,11 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
       CreateQp.SQ_SIG_ALL.set(data, 0, config.isSignalAll() ? 1 : 0);
       CreateQp.SEND_CQN.set(data, 0, sendCompletionQueue.number());
       CreateQp.RECV_CQN.set(data, 0, receiveCompletionQueue.number());
-      QpCapacity.MAX_SEND_WR.set(data, CreateQp.CAPACITY, capabilities.sendDepth());
-      QpCapacity.MAX_RECV_WR.set(data, CreateQp.CAPACITY, capabilities.receiveDepth());
-      QpCapacity.MAX_SEND_SGE.set(data, CreateQp.CAPACITY, capabilities.maxSendSge());
-      QpCapacity.MAX_RECV_SGE.set(data, CreateQp.CAPACITY, capabilities.maxReceiveSge());
-      QpCapacity.MAX_INLINE_DATA.set(data, CreateQp.CAPACITY, capabilities.maxInline());
+      QpCapacity.MAX_SEND_WR.set(data, CreateQp.CAPACITY, sizes.sendDepth());
+      QpCapacity.MAX_RECV_WR.set(data, CreateQp.CAPACITY, sizes.receiveDepth());
+      QpCapacity.MAX_SEND_SGE.set(data, CreateQp.CAPACITY, sizes.maxSendSge());
+      QpCapacity.MAX_RECV_SGE.set(data, CreateQp.CAPACITY, sizes.maxReceiveSge());
+      QpCapacity.MAX_INLINE_DATA.set(data, CreateQp.CAPACITY, sizes.maxInline());
       return device.numbers().createQueuePair(data);
     }
   }
@@ -170,8 +231,12 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
 
   @Override
   protected String standing() {
-    return "%s in %s, %d sends and %d receives outstanding"
-        .formatted(type, state(), sends.outstanding(), receives.outstanding());
+    String receiving =
+        share == null
+            ? "%d receives outstanding".formatted(receives.outstanding())
+            : "receives of %s".formatted(share.queue().describe());
+    return "%s in %s, %d sends outstanding, %s"
+        .formatted(type, state(), sends.outstanding(), receiving);
   }
 
   SendQueue sends() {
@@ -180,6 +245,16 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
 
   ReceiveQueue receives() {
     return receives;
+  }
+
+  /** Whether a shared receive queue deals its receives. */
+  boolean sharesReceives() {
+    return share != null;
+  }
+
+  /** Its part of the shared receive queue that deals its receives. */
+  ReceiveShare share() {
+    return share;
   }
 
   RoceProtectionDomain domain() {
@@ -228,7 +303,12 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
 
   @Override
   public Optional<SharedReceiveQueue> sharedReceiveQueue() {
-    return Optional.empty();
+    return Optional.ofNullable(share).map(ReceiveShare::queue);
+  }
+
+  @Override
+  public void raise(AsyncEventType type) {
+    pd.context().raise(type, this);
   }
 
   // ---- posting
@@ -360,6 +440,12 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
     if (state() == QpState.RESET || device.health().isDead()) {
       throw wrongState("receive", index);
     }
+    if (share != null) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          describe() + " takes its receives from a shared receive queue: post them there");
+    }
   }
 
   private BadRequestException wrongState(String what, int index) {
@@ -399,6 +485,14 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
   public synchronized void modify(QpAttributes attributes) {
     checkOpen();
     device.health().check();
+    try {
+      change(attributes);
+    } finally {
+      tellShare();
+    }
+  }
+
+  private void change(QpAttributes attributes) {
     if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state()) {
       refresh(); // the caller may know of an unpolled error
     }
@@ -463,7 +557,18 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
   /** The device has dropped its requests: their completions are dropped, too. */
   private void drop() {
     sendCompletionQueue.drop(this, sends::clear);
-    receiveCompletionQueue.drop(this, receives::clear);
+    if (share == null) {
+      receiveCompletionQueue.drop(this, receives::clear);
+    } else {
+      share.takeBack(then -> receiveCompletionQueue.drop(this, then));
+    }
+  }
+
+  /** Its state may have changed. */
+  private void tellShare() {
+    if (share != null) {
+      share.stateChanged();
+    }
   }
 
   @Override
@@ -471,6 +576,7 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
     checkOpen();
     device.health().check();
     refresh();
+    tellShare();
     return KnownAttributes.with(known, new QpAttributes()).state(state()).currentState(state());
   }
 
@@ -499,12 +605,17 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
 
   @Override
   public void addTo(ContextCounters counters) {
-    counters.add(sends.posted(), receives.posted(), sends.kicks() + receives.kicks());
+    // The shared queue counts the requests that it deals, also repeatedly.
+    long received = share == null ? receives.posted() : 0;
+    counters.add(sends.posted(), received, sends.kicks() + receives.kicks());
   }
 
   @Override
   protected synchronized void release() {
     enterReset();
+    if (share != null) {
+      share.leave();
+    }
     pd.context().countNoMore(this);
     pd.context().forgetEvents(this);
     device
@@ -519,6 +630,9 @@ final class RoceQueuePair extends Resource implements QueuePair, ContextCounters
             () -> {
               sendCompletionQueue.unreserve(capabilities.sendDepth());
               receiveCompletionQueue.unreserve(capabilities.receiveDepth());
+              if (share != null) {
+                share.queue().unreserve(receiveCompletionQueue);
+              }
             });
   }
 }

@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.hghca.provider.LockRank;
 import org.hghca.provider.OwnerCheck;
+import org.hghca.provider.SpinLock;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
@@ -45,6 +46,7 @@ final class SendQueue extends WorkQueue {
         capabilities.sendDepth(),
         slot(SendRequest.piece(capabilities.maxSendSge())),
         LockRank.SENDS,
+        owner == null ? new SpinLock(LockRank.SENDS) : null,
         owner);
     this.pd = pd;
     this.type = type;

@@ -41,6 +41,7 @@ abstract class WorkQueue {
   /** Null for a queue of a single owner. */
   private final SpinLock lock;
 
+  /** Null for a queue with a lock. */
   private final OwnerCheck owner;
 
   /** Position of the next request: free-running, as all positions. */
@@ -57,7 +58,9 @@ abstract class WorkQueue {
    *
    * @param depth most outstanding requests, at most the size of the virtqueue
    * @param slotBytes of a request's buffer, a power of two
-   * @param owner null for a queue for several threads
+   * @param rank of the locks of its direction
+   * @param lock null for a queue of a single owner
+   * @param owner null for a queue with a lock
    */
   WorkQueue(
       PciFunction function,
@@ -65,12 +68,13 @@ abstract class WorkQueue {
       int depth,
       int slotBytes,
       LockRank rank,
+      SpinLock lock,
       OwnerCheck owner) {
     this.queue = queue;
     this.depth = depth;
     this.slotBytes = slotBytes;
     this.direction = rank == LockRank.RECEIVES ? RECEIVE : 0;
-    this.lock = owner == null ? new SpinLock(rank) : null;
+    this.lock = lock;
     this.owner = owner;
     int slots = slot(Math.max(1, depth));
     this.wrIds = new long[slots];
@@ -186,8 +190,19 @@ abstract class WorkQueue {
     return kicks;
   }
 
-  final int depth() {
-    return depth;
+  /** Number of slots, a power of two. */
+  final int slots() {
+    return wrIds.length;
+  }
+
+  /** Position of the next request. */
+  final int head() {
+    return head;
+  }
+
+  /** Position of the oldest outstanding request. */
+  final int tail() {
+    return (int) TAIL.getAcquire(this);
   }
 
   /** Number of requests, for logs. */

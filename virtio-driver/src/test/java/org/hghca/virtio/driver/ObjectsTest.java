@@ -28,7 +28,6 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.Reregistration;
-import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -100,9 +99,6 @@ class ObjectsTest extends ScriptedDeviceFixture {
         assertErrno(Errno.EOPNOTSUPP, () -> pd.allocate(64, AccessFlag.LOCAL_WRITE, flag));
       }
       assertErrno(Errno.EOPNOTSUPP, () -> pd.allocateMemoryWindow(MemoryWindowType.values()[0]));
-      assertErrno(
-          Errno.EOPNOTSUPP,
-          () -> pd.createSharedReceiveQueue(new SharedReceiveQueueConfig(4, 1, 0)));
       try (MemoryRegion region = pd.allocate(64, AccessFlag.LOCAL_WRITE)) {
         assertErrno(
             Errno.EOPNOTSUPP, () -> region.reregister(Reregistration.to(AccessFlag.LOCAL_WRITE)));
@@ -115,7 +111,6 @@ class ObjectsTest extends ScriptedDeviceFixture {
       value = DeviceFeature.class,
       names = {
         "ATOMICS",
-        "SHARED_RECEIVE_QUEUES",
         "RESIZE_CQ",
         "MEMORY_WINDOWS",
         "PATH_MIGRATION",
