@@ -79,6 +79,16 @@ final class Fabric implements AutoCloseable {
     return named(locators.getFirst(), locators.getLast());
   }
 
+  /**
+   * As {@link #open()}, with more parameters for both software HCAs. Where a device is under test,
+   * it is skipped if there are any.
+   *
+   * @param parameters as in {@code &key=value}
+   */
+  static Fabric open(String parameters) {
+    return parameters.isEmpty() ? open() : inline(parameters);
+  }
+
   /** On two existing devices, in the system's time. */
   static Fabric on(String left, String right) {
     return new Fabric(null, left, right);
@@ -141,16 +151,19 @@ final class Fabric implements AutoCloseable {
    * thread runs.
    */
   static Fabric threaded() {
-    return DEVICE.isEmpty() ? threaded("") : open();
+    return threaded("");
   }
 
   /**
-   * On two software HCAs that the simulation's own thread runs, with more parameters for both.
-   * Skipped where a device is under test.
+   * As {@link #threaded()}, with more parameters for both software HCAs. Where a device is under
+   * test, it is skipped if there are any.
    *
    * @param parameters as in {@code &key=value}
    */
   static Fabric threaded(String parameters) {
+    if (parameters.isEmpty() && !DEVICE.isEmpty()) {
+      return open();
+    }
     TestProfile.requireModel();
     String name = "conformance" + NAMES.incrementAndGet();
     return new Fabric(

@@ -54,7 +54,7 @@ class SharedReceiveQueueTest {
   @Parameter String path;
 
   private SharedReceivers inline(int capacity, int count) {
-    return new SharedReceivers(Fabric.inline(path), new RcSetup(), capacity, count, 64);
+    return new SharedReceivers(Fabric.open(path), new RcSetup(), capacity, count, 64);
   }
 
   private static void assertFails(Errno errno, ThrowingCallable call) {
@@ -84,7 +84,7 @@ class SharedReceiveQueueTest {
 
   @Test
   void invalidRangeOfAListIsRefused() {
-    try (Fabric fabric = Fabric.inline();
+    try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         SharedReceiveQueue shared =
             pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(8, 1))) {
@@ -99,7 +99,7 @@ class SharedReceiveQueueTest {
 
   @Test
   void deviceReportsItsLimits() {
-    try (Fabric fabric = Fabric.inline(path)) {
+    try (Fabric fabric = Fabric.open(path)) {
       var device = fabric.left().queryDevice();
       assertThat(device.maxSrq()).isEqualTo(device.maxQp());
       assertThat(device.maxSrqWr()).isPositive();
@@ -132,7 +132,7 @@ class SharedReceiveQueueTest {
     "4, 99, 0"
   })
   void capacityBeyondTheDeviceLimitIsRefused(int capacity, int maxSge, int limit) {
-    try (Fabric fabric = Fabric.inline(path);
+    try (Fabric fabric = Fabric.open(path);
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
       assertFails(
           Errno.EINVAL,
@@ -219,7 +219,7 @@ class SharedReceiveQueueTest {
 
   @Test
   void completionQueuesReserveRoomForAllRequestsOnce() {
-    try (Fabric fabric = Fabric.inline(path);
+    try (Fabric fabric = Fabric.open(path);
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         SharedReceiveQueue srq = pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(12, 1));
         var sends = fabric.left().createCompletionQueue(8);
@@ -431,13 +431,17 @@ class SharedReceiveQueueTest {
     try (SharedReceivers it = inline(16, 4)) {
       it.post(0, 16);
       int taken = 0;
+      int sent = 0;
       int posted = 0;
       while (taken < 500) {
-        while (posted < 500 && posted - taken < 16) {
+        while (posted < 500 && posted - Math.min(taken, sent) < 16) {
           it.send(2, posted++, 8L * random.nextInt(8), 8);
         }
         it.fabric.advance(Duration.ofNanos(100_000));
-        Wc.drain(it.sent).forEach(Side::assertSuccess);
+        for (Wc wc : Wc.drain(it.sent)) {
+          Side.assertSuccess(wc);
+          sent++;
+        }
         for (Wc wc : Wc.drain(it.received)) {
           Side.assertSuccess(wc);
           assertThat(wc.qpNumber()).isEqualTo(it.receivers.get(2).number());
@@ -455,7 +459,7 @@ class SharedReceiveQueueTest {
     int window = 64;
     RcSetup setup = new RcSetup().depth(window);
     SplittableRandom random = new SplittableRandom(64);
-    try (SharedReceivers it = new SharedReceivers(Fabric.inline(path), setup, window, 4, length)) {
+    try (SharedReceivers it = new SharedReceivers(Fabric.open(path), setup, window, 4, length)) {
       it.post(0, window);
       for (long i = 0; i < it.source.length(); i += 8) {
         it.source.segment().set(ValueLayout.JAVA_LONG, i, random.nextLong());
@@ -735,11 +739,10 @@ class SharedReceiveQueueTest {
           it.sent(1);
         }
         // The device's queue has the three posted again, behind the others.
-        List<Long> order = new ArrayList<>(path.isEmpty() ? range(3, 8) : range(0, 8));
-        if (path.isEmpty()) {
-          order.addAll(range(0, 3));
-        }
-        assertThat(again).isEqualTo(order);
+        List<Long> order = new ArrayList<>(range(3, 8));
+        order.addAll(range(0, 3));
+        boolean dealt = SharedReceivers.areDealt(it.fabric.right());
+        assertThat(again).isEqualTo(dealt ? range(0, 8) : order);
         assertThat(it.events()).isEmpty();
       }
     }

@@ -9,6 +9,9 @@ import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.FeatureSupport;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
@@ -43,6 +46,20 @@ final class SharedReceivers implements AutoCloseable {
   final int piece;
   private final SendRequest send = new SendRequest();
   private final ReceiveRequest receive = new ReceiveRequest();
+
+  /** The devices under test, or software HCAs whose shared receives the driver deals. */
+  static Fabric dealing() {
+    return System.getProperty("hghca.device", "").isEmpty() ? Fabric.inline(DEALT) : Fabric.open();
+  }
+
+  /**
+   * Whether the driver deals the requests of a device. Only where that is {@link
+   * FeatureSupport#SOFTWARE} do its queue pairs keep some of them.
+   */
+  static boolean areDealt(Context context) {
+    return context.queryDevice().features().get(DeviceFeature.SHARED_RECEIVE_QUEUES)
+        == FeatureSupport.SOFTWARE;
+  }
 
   SharedReceivers(Fabric fabric, RcSetup setup, int capacity, int count, int piece) {
     this.fabric = fabric;

@@ -80,6 +80,33 @@ class VirtioTrafficTest {
     }
   }
 
+  /** The driver of either kind deals the requests, or the software HCA has such queues. */
+  @ParameterizedTest
+  @ValueSource(strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA, FROM_HCA + "&as=s"})
+  void sharedReceives(String locators) {
+    String[] both = locators.formatted(NAMES.incrementAndGet()).split(" ");
+    try (SharedReceivers it =
+        new SharedReceivers(Fabric.on(both[0], both[1]), new RcSetup(), 16, 3, 64)) {
+      it.post(0, 16);
+      int[] received = new int[3];
+      for (int round = 0; round < 40; round++) {
+        for (int i = 0; i < 3; i++) {
+          it.send(i);
+        }
+        assertThat(it.sent(3)).allSatisfy(Side::assertSuccess);
+        for (Wc wc : it.received(3)) {
+          Side.assertSuccess(wc);
+          assertThat(wc.bytes()).isEqualTo(8);
+          for (int i = 0; i < 3; i++) {
+            received[i] += wc.qpNumber() == it.receivers.get(i).number() ? 1 : 0;
+          }
+          assertThat(it.tryPost(wc.wrId())).isTrue();
+        }
+      }
+      assertThat(received).containsOnly(40);
+    }
+  }
+
   private void send(RcPair pair) {
     pair.left.randomize(0, LENGTH, random);
     pair.right.postReceive(7, 100, LENGTH);
