@@ -27,6 +27,14 @@ class SrqTest {
         .isPositive();
   }
 
+  @Test
+  void driversQueueServesThemOnAVirtioDevice() {
+    assertThat(
+            events(
+                Outcome.of("srq", "-d", "virtio:srqa?cable=vsrq", "-d", "virtio:srqb?cable=vsrq")))
+        .isPositive();
+  }
+
   private static int events(Outcome outcome) {
     assertThat(outcome.assertSuccess().said()).contains("client: all messages have arrived");
     Matcher line = SERVED.matcher(outcome.said());

@@ -130,6 +130,24 @@ class PingpongCommandsTest {
     assertPlayed("srq_pingpong -g 0 -n 200" + options, lines(16, ",", 1_638_400, 200));
   }
 
+  /** Virtio devices have no shared receive queues, so that the driver deals the receives. */
+  @ParameterizedTest
+  @CsvSource({
+    "virtio, model, ''",
+    "model, virtio, ''",
+    "virtio, virtio, ''",
+    "virtio, virtio, ' -e'",
+  })
+  void manyQueuePairsOfVirtioDevicesShareReceives(String server, String client, String options)
+      throws Exception {
+    end();
+    String hub = UUID.randomUUID().toString();
+    serverDevice = RdmaDevices.open("%s:s?hub=%s".formatted(server, hub));
+    clientDevice = RdmaDevices.open("%s:c?hub=%s".formatted(client, hub));
+
+    assertPlayed("srq_pingpong -g 0 -n 200" + options, lines(16, ",", 1_638_400, 200));
+  }
+
   @Test
   void atMost255QueuePairsShareReceives() throws Exception {
     assertPlayed("srq_pingpong -g 0 -q 255 -r 256 -n 600 -s 0x10", lines(255, ",", 19_200, 600));
