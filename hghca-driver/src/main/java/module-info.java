@@ -1,4 +1,4 @@
-/** The driver of the JingZhao (HanGu) HCA: a provider of RDMA verbs. */
+/** The driver of the JingZhao (HanGu) HCA, beneath the verbs. */
 module org.hghca.driver {
   requires transitive org.hghca.abi;
   requires transitive org.hghca.icm;
@@ -12,6 +12,6 @@ module org.hghca.driver {
 
   exports org.hghca.driver;
 
-  provides org.hghca.verbs.spi.RdmaProvider with
-      org.hghca.driver.HghcaProvider;
+  provides org.hghca.provider.DeviceDriver with
+      org.hghca.driver.provider.HghcaDriver;
 }

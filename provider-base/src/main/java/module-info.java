@@ -1,6 +1,7 @@
 /**
- * What any provider of the verbs needs: the tree of resources, events and channels, numbers,
- * deferred freeing of memory. Independent of any card; for providers, not for programs.
+ * What any driver beneath the verbs needs: the provider of all PCI functions that drivers claim,
+ * the tree of resources, events and channels, numbers, deferred freeing of memory. Independent of
+ * any card; for drivers, not for programs.
  */
 module org.hghca.provider {
   requires transitive org.hghca.verbs;
@@ -11,4 +12,9 @@ module org.hghca.provider {
 
   exports org.hghca.provider;
   exports org.hghca.provider.srq;
+
+  uses org.hghca.provider.DeviceDriver;
+
+  provides org.hghca.verbs.spi.RdmaProvider with
+      org.hghca.provider.FunctionProvider;
 }

@@ -1,4 +1,4 @@
-/** The driver of virtio-net devices with RoCE queues: a provider of RDMA verbs. */
+/** The driver of virtio-net devices with RoCE queues, beneath the verbs. */
 module org.hghca.virtio.driver {
   requires org.hghca.provider;
   requires org.hghca.verbs;
@@ -6,6 +6,6 @@ module org.hghca.virtio.driver {
   requires org.hghca.virtio;
   requires org.hghca.virtio.abi;
 
-  provides org.hghca.verbs.spi.RdmaProvider with
-      org.hghca.virtio.driver.VirtioProvider;
+  provides org.hghca.provider.DeviceDriver with
+      org.hghca.virtio.driver.VirtioDriver;
 }

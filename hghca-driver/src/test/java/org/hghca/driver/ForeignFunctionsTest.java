@@ -3,15 +3,16 @@ package org.hghca.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.hghca.provider.FunctionProvider;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.testing.RecordedFunctions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which functions the provider of JingZhao cards leaves alone, and which it probes. */
+/** Which functions the driver of JingZhao cards leaves alone, and which it probes. */
 class ForeignFunctionsTest {
-  private final HghcaProvider provider = new HghcaProvider();
+  private final FunctionProvider provider = new FunctionProvider();
 
   @ParameterizedTest
   @ValueSource(strings = {"1000", "1041", "1042", "10ff"})

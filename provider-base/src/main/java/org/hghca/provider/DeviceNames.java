@@ -12,20 +12,17 @@ import org.hghca.vfio.PciIds;
 import org.hghca.vfio.VfioException;
 
 /**
- * The names of the devices of a kind: its prefix with a number from 0, over the sorted locators of
+ * The names of the devices of a driver: its prefix with a number from 0, over the sorted locators of
  * the system property {@code hghca.devices} (separated by commas), then over those that the
- * platform discovers. Functions of other kinds do not count.
+ * platform discovers. Functions of other drivers do not count.
  */
 final class DeviceNames {
   private static final String PROPERTY = "hghca.devices";
 
-  private final DeviceKind<?> kind;
+  private DeviceNames() {}
 
-  DeviceNames(DeviceKind<?> kind) {
-    this.kind = kind;
-  }
-
-  List<RdmaDevice> list() {
+  /** The devices that a driver names. */
+  static List<RdmaDevice> of(DeviceDriver driver) {
     List<Locator> locators = new ArrayList<>();
     Locator.list(System.getProperty(PROPERTY, "").strip()).stream()
         .map(Locator::parse)
@@ -40,30 +37,19 @@ final class DeviceNames {
     }
     List<RdmaDevice> devices = new ArrayList<>();
     for (Locator locator : locators) {
-      if (kind.names(idsIfKnown(locator))) {
-        devices.add(device(kind.prefix() + devices.size(), locator));
+      if (driver.names(idsIfKnown(locator))) {
+        devices.add(device(driver.prefix() + devices.size(), locator));
       }
     }
     return devices;
   }
 
-  /**
-   * The device with a name, or that a locator names; empty when it is neither a known name nor the
-   * locator of a device that may be of this kind. A device without a name uses its locator as name.
-   */
-  Optional<RdmaDevice> find(String nameOrLocator) {
-    if (!nameOrLocator.contains(":")) {
-      return list().stream().filter(device -> device.name().equals(nameOrLocator)).findFirst();
-    }
-    Locator locator = PciFunctions.resolve(Locator.parse(nameOrLocator));
-    if (!idsIfKnown(locator).map(kind::claims).orElse(true)) {
-      return Optional.empty();
-    }
-    return Optional.of(
-        list().stream()
-            .filter(device -> device.locator().equals(locator.toString()))
-            .findFirst()
-            .orElseGet(() -> device(locator.toString(), locator)));
+  /** The device at a locator, with its name; without one, the locator is its name. */
+  static RdmaDevice named(String locator, DeviceDriver driver) {
+    return of(driver).stream()
+        .filter(device -> device.locator().equals(locator))
+        .findFirst()
+        .orElseGet(() -> device(locator, Locator.parse(locator)));
   }
 
   /** A missing device keeps its name; opening it reports the error. */
@@ -75,7 +61,8 @@ final class DeviceNames {
     }
   }
 
-  private static Optional<PciIds> idsIfKnown(Locator locator) {
+  /** What a function is, if its backend knows before it is opened. */
+  static Optional<PciIds> idsIfKnown(Locator locator) {
     try {
       return PciFunctions.ids(locator);
     } catch (VfioException e) {

@@ -15,39 +15,38 @@ import org.hghca.vfio.PciIds;
 import org.hghca.vfio.VfioException;
 
 /**
- * The devices of a kind that this process owns. A device is brought up with its first context and
- * closed with its last. Thread-safe.
- *
- * @param <D> a device that is brought up
+ * The devices that this process owns. A function is opened once, whichever driver claims it. A
+ * device is brought up with its first context and closed with its last. Thread-safe.
  */
-public final class OpenDevices<D> {
-  /** By locator, which kind has it open: other kinds leave it alone. Also the lock of all kinds. */
-  private static final Map<String, OpenDevices<?>> OWNERS = new HashMap<>();
-
-  private final DeviceKind<D> kind;
-  private final DeviceNames names;
-  private final Map<String, Open<D>> open = new HashMap<>();
+final class OpenDevices {
+  private final List<DeviceDriver> drivers;
+  private final Map<String, Open> open = new HashMap<>();
 
   /** A device with the number of its contexts. */
-  private static final class Open<D> {
-    private final D device;
+  private static final class Open {
+    private final DeviceDriver driver;
+    private final DeviceDriver.Device device;
     private int contexts;
 
-    Open(D device) {
+    Open(DeviceDriver driver, DeviceDriver.Device device) {
+      this.driver = driver;
       this.device = device;
     }
   }
 
-  /** Of a kind; a process has one for each. */
-  public OpenDevices(DeviceKind<D> kind) {
-    this.kind = kind;
-    this.names = new DeviceNames(kind);
+  /**
+   * Without open devices.
+   *
+   * @param drivers in the order in which their devices are listed
+   */
+  OpenDevices(List<DeviceDriver> drivers) {
+    this.drivers = drivers;
   }
 
-  /** The devices that are found, in the order of their names. */
-  public List<RdmaDevice> list() {
+  /** The devices that are found, by driver, in the order of their names. */
+  List<RdmaDevice> list() {
     try {
-      return names.list();
+      return drivers.stream().flatMap(driver -> DeviceNames.of(driver).stream()).toList();
     } catch (VfioException e) {
       throw Failures.of(e);
     }
@@ -56,86 +55,104 @@ public final class OpenDevices<D> {
   /**
    * Opens a context of a device.
    *
-   * @return empty when it is neither a known name nor the locator of a device of this kind
+   * @return empty when it is neither a known name nor the locator of a function that a driver
+   *     claims
    */
-  public Optional<Context> openContext(String nameOrLocator) {
+  Optional<Context> openContext(String nameOrLocator) {
     try {
-      RdmaDevice name = names.find(nameOrLocator).orElse(null);
-      if (name == null) {
-        return Optional.empty();
-      }
-      Optional<Context> context = openContext(name);
-      if (context.isEmpty() && !nameOrLocator.contains(":")) {
-        throw new VerbsException(
-            Errno.ENODEV,
-            "%s is no device of this kind: open it by its locator %s"
-                .formatted(name.name(), name.locator()));
-      }
-      return context;
+      return nameOrLocator.contains(":")
+          ? openLocator(PciFunctions.resolve(Locator.parse(nameOrLocator)).toString())
+          : openName(nameOrLocator);
     } catch (VfioException e) {
       throw Failures.of(e);
     }
   }
 
-  private Optional<Context> openContext(RdmaDevice name) {
-    return acquire(name.locator()).map(device -> context(name, device));
+  private Optional<Context> openLocator(String locator) {
+    return acquire(locator, drivers)
+        .map(found -> context(DeviceNames.named(locator, found.driver), found));
   }
 
-  private Context context(RdmaDevice name, D device) {
+  private Optional<Context> openName(String name) {
+    for (DeviceDriver driver : drivers) {
+      for (RdmaDevice device : DeviceNames.of(driver)) {
+        if (device.name().equals(name)) {
+          return Optional.of(openNamed(device, driver));
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Context openNamed(RdmaDevice name, DeviceDriver driver) {
+    return acquire(name.locator(), List.of(driver))
+        .map(found -> context(name, found))
+        .orElseThrow(
+            () ->
+                new VerbsException(
+                    Errno.ENODEV,
+                    "%s is no device of this kind: open it by its locator %s"
+                        .formatted(name.name(), name.locator())));
+  }
+
+  private Context context(RdmaDevice name, Open found) {
     try {
-      return kind.context(name, device, () -> release(name.locator()));
+      return found.device.context(name, () -> release(name.locator()));
     } catch (RuntimeException e) {
       release(name.locator());
       throw e;
     }
   }
 
-  private Optional<D> acquire(String locator) {
-    synchronized (OWNERS) {
-      OpenDevices<?> owner = OWNERS.get(locator);
-      if (owner == null) {
-        Optional<D> device = bringUp(PciFunctions.open(Locator.parse(locator)));
-        if (device.isEmpty()) {
-          return device;
-        }
-        open.put(locator, new Open<>(device.get()));
-        OWNERS.put(locator, this);
-      } else if (owner != this) {
+  /** A device with one more context; empty for a function that none of these drivers claims. */
+  private synchronized Optional<Open> acquire(String locator, List<DeviceDriver> candidates) {
+    Open found = open.get(locator);
+    if (found == null) {
+      found = bringUp(Locator.parse(locator), candidates).orElse(null);
+      if (found == null) {
         return Optional.empty();
       }
-      Open<D> found = open.get(locator);
-      found.contexts++;
-      return Optional.of(found.device);
+      open.put(locator, found);
+    } else if (!candidates.contains(found.driver)) {
+      return Optional.empty();
     }
+    found.contexts++;
+    return Optional.of(found);
   }
 
-  /** Empty for a function of another kind, which is closed. */
-  private Optional<D> bringUp(PciFunction function) {
-    if (isOfThisKind(function)) {
-      return Optional.of(kind.bringUp(function));
+  private static Optional<Open> bringUp(Locator locator, List<DeviceDriver> candidates) {
+    Optional<PciIds> known = DeviceNames.idsIfKnown(locator);
+    if (known.isPresent() && claimer(known.get(), candidates).isEmpty()) {
+      return Optional.empty();
     }
-    function.close();
-    return Optional.empty();
+    PciFunction function = PciFunctions.open(locator);
+    Optional<DeviceDriver> driver = claimer(function, candidates);
+    if (driver.isEmpty()) {
+      function.close();
+    }
+    return driver.map(claiming -> new Open(claiming, claiming.bringUp(function)));
   }
 
-  private boolean isOfThisKind(PciFunction function) {
+  private static Optional<DeviceDriver> claimer(
+      PciFunction function, List<DeviceDriver> candidates) {
     try {
-      return kind.claims(PciIds.of(function.configuration()));
+      return claimer(PciIds.of(function.configuration()), candidates);
     } catch (RuntimeException | Error e) {
       function.close();
       throw e;
     }
   }
 
-  private void release(String locator) {
-    synchronized (OWNERS) {
-      Open<D> found = open.get(locator);
-      found.contexts--;
-      if (found.contexts == 0) {
-        open.remove(locator);
-        OWNERS.remove(locator);
-        kind.close(found.device);
-      }
+  private static Optional<DeviceDriver> claimer(PciIds ids, List<DeviceDriver> candidates) {
+    return candidates.stream().filter(driver -> driver.claims(ids)).findFirst();
+  }
+
+  private synchronized void release(String locator) {
+    Open found = open.get(locator);
+    found.contexts--;
+    if (found.contexts == 0) {
+      open.remove(locator);
+      found.device.close();
     }
   }
 }

@@ -38,6 +38,7 @@ class ArrowsTest {
   /** The packages of the driver, each of which uses only those behind it. */
   private static final List<String> DRIVER =
       List.of(
+          "org.hghca.driver.provider",
           "org.hghca.driver",
           "org.hghca.driver.bringup",
           "org.hghca.driver.object",

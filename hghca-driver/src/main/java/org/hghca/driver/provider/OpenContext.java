@@ -1,5 +1,8 @@
-package org.hghca.driver;
+package org.hghca.driver.provider;
 
+import org.hghca.driver.CardInformation;
+import org.hghca.driver.HghcaContext;
+import org.hghca.driver.RetiredNumbers;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.object.DeviceContext;
 import org.hghca.driver.object.HghcaDevice;

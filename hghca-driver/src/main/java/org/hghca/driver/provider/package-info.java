@@ -1,0 +1,2 @@
+/** The entry of the driver: the service that drives JingZhao cards beneath the verbs. */
+package org.hghca.driver.provider;
