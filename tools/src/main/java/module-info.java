@@ -14,6 +14,8 @@ module org.hghca.tools {
   requires org.hghca.model;
   requires org.hghca.verbs;
   requires org.hghca.vfio;
+  requires org.hghca.virtio;
+  requires org.hghca.virtio.abi;
   requires org.hghca.virtio.driver;
   requires org.hghca.wire;
 

@@ -1,10 +1,12 @@
 /** The driver of virtio-net devices with RoCE queues, beneath the verbs. */
 module org.hghca.virtio.driver {
   requires org.hghca.provider;
-  requires org.hghca.verbs;
+  requires transitive org.hghca.verbs;
   requires org.hghca.vfio;
-  requires org.hghca.virtio;
+  requires transitive org.hghca.virtio;
   requires org.hghca.virtio.abi;
+
+  exports org.hghca.virtio.driver;
 
   provides org.hghca.provider.DeviceDriver with
       org.hghca.virtio.driver.VirtioDriver;

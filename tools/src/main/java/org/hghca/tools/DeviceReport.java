@@ -17,7 +17,8 @@ import org.hghca.verbs.RdmaDevice;
  *
  * @param ports those asked for
  * @param gids of all ports
- * @param card what its driver tells beyond the verbs; empty when that is another driver
+ * @param card what the driver of cards tells beyond the verbs; empty for another device
+ * @param virtio what the driver of virtio devices tells; empty for another device
  * @param counters by group and name; empty when they are not wanted
  */
 record DeviceReport(
@@ -26,6 +27,7 @@ record DeviceReport(
     List<Port> ports,
     List<GidEntry> gids,
     Optional<CardInformation> card,
+    Optional<VirtioReport> virtio,
     Map<String, Map<String, Long>> counters) {
 
   /**
@@ -57,6 +59,7 @@ record DeviceReport(
         ports,
         context.queryGidTable(),
         card,
+        VirtioReport.of(context),
         counters ? CounterReport.of(context) : Map.of());
   }
 

@@ -25,12 +25,13 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * {@code hghca info}: the options, output and exit codes of {@code ibv_devinfo}, then the
- * information that the card reports.
+ * information that the card, or the virtio device, reports.
  */
 @Command(
     name = "info",
     description =
-        "Print the attributes of devices, as ibv_devinfo does, and what the card reports.",
+        "Print the attributes of devices, as ibv_devinfo does, and what the card reports. Of a virtio"
+            + " network device without RoCE: what it offers, and why it has no verbs.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class InfoCommand implements Callable<Integer> {
@@ -115,11 +116,12 @@ final class InfoCommand implements Callable<Integer> {
       return 0;
     }
     List<DeviceReport> reports = new ArrayList<>();
+    List<VirtioReport> withoutVerbs = new ArrayList<>();
     int exitCode = 0;
     for (String name : names) {
-      exitCode = Math.max(exitCode, report(name, reports).code());
+      exitCode = Math.max(exitCode, report(name, reports, withoutVerbs).code());
     }
-    print(reports);
+    print(reports, withoutVerbs);
     return exitCode;
   }
 
@@ -158,12 +160,14 @@ final class InfoCommand implements Callable<Integer> {
    *
    * @return its part of the exit code
    */
-  private ExitCode report(String name, List<DeviceReport> reports) {
+  private ExitCode report(
+      String name, List<DeviceReport> reports, List<VirtioReport> withoutVerbs) {
     Context context;
     try {
       context = RdmaDevices.open(name);
     } catch (VerbsException e) {
       main.complain(e);
+      VirtioReport.withoutVerbs(name, e).ifPresent(withoutVerbs::add);
       return ExitCode.NOT_OPENED;
     }
     ExitCode exitCode = query(context, reports);
@@ -195,9 +199,12 @@ final class InfoCommand implements Callable<Integer> {
     }
   }
 
-  private void print(List<DeviceReport> reports) {
+  private void print(List<DeviceReport> reports, List<VirtioReport> withoutVerbs) {
     if (json) {
-      printJson(reports.stream().map(InfoJson::of).toList());
+      List<Object> devices = new ArrayList<>();
+      reports.forEach(report -> devices.add(InfoJson.of(report)));
+      withoutVerbs.forEach(report -> devices.add(InfoJson.of(report)));
+      printJson(devices);
       return;
     }
     PrintWriter out = spec.commandLine().getOut();
@@ -205,8 +212,13 @@ final class InfoCommand implements Callable<Integer> {
     for (DeviceReport report : reports) {
       new DevinfoPrinter(out, verbose).print(report);
       report.card().ifPresent(card -> CardPrinter.print(out, report.device().locator(), card));
+      report.virtio().ifPresent(virtio -> VirtioPrinter.print(out, virtio));
       FeaturePrinter.print(out, report.attributes());
       CounterReport.print(out, "\t", report.counters());
+    }
+    for (VirtioReport report : withoutVerbs) {
+      out.print("function:\t%s\n".formatted(report.locator()));
+      VirtioPrinter.print(out, report);
     }
   }
 

@@ -55,12 +55,21 @@ final class InfoJson {
     json.put("num_comp_vectors", device.completionVectors());
     json.put("ports", report.ports().stream().map(port -> port(report, port)).toList());
     report.card().ifPresent(card -> json.put("card", card(card)));
+    report.virtio().ifPresent(virtio -> json.put("virtio", VirtioPrinter.json(virtio)));
     json.put("features", FeaturePrinter.features(device));
     json.put("quirks", FeaturePrinter.quirks(device));
     json.put("advice", FeaturePrinter.advice(device));
     if (!report.counters().isEmpty()) {
       json.put("counters", report.counters());
     }
+    return json;
+  }
+
+  /** A function without verbs: what it says of itself, and why it has none. */
+  static Map<String, Object> of(VirtioReport report) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("locator", report.locator());
+    json.put("virtio", VirtioPrinter.json(report));
     return json;
   }
 

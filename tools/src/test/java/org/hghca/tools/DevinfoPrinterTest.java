@@ -222,6 +222,7 @@ class DevinfoPrinterTest {
             new GidEntry(Gid.NONE, 1, 1, GidType.ROCE_V2),
             new GidEntry(Gid.ofIpv4(0x0a00_0001), 1, 2, GidType.ROCE_V2)),
         Optional.empty(),
+        Optional.empty(),
         Map.of());
   }
 }

@@ -1,5 +1,7 @@
 package org.hghca.virtio;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.MmioRegion;
@@ -19,13 +21,15 @@ import org.hghca.virtio.abi.PciCapability;
  * @param multiplier bytes between the notifications of queues, 0 if all queues share one
  * @param interruptStatus one byte
  * @param device configuration of the device type
+ * @param all where each of them is, in the order of the capabilities
  */
 record Structures(
     Window common,
     Window notifications,
     long multiplier,
     Window interruptStatus,
-    Optional<Window> device) {
+    Optional<Window> device,
+    List<RegisterStructure> all) {
   private static final int STATUS = 0x06;
   private static final int STATUS_CAPABILITIES = 1 << 4;
   private static final int CAPABILITY_POINTER = 0x34;
@@ -50,6 +54,7 @@ record Structures(
     private final PciFunction function;
     private final ConfigurationSpace space;
     private final Window[] found = new Window[PciCapability.DEVICE + 1];
+    private final List<RegisterStructure> all = new ArrayList<>();
     private long multiplier;
 
     Search(PciFunction function) {
@@ -91,7 +96,9 @@ record Structures(
       if (bytes < needed || at > END - needed) {
         throw malformed("has a capability of type %d with %d bytes".formatted(type, bytes));
       }
-      found[type] = window(type, bar, dword(at, 8), dword(at, 12));
+      Window window = window(type, bar, dword(at, 8), dword(at, 12));
+      found[type] = window;
+      all.add(new RegisterStructure(name(type), bar, window.base(), window.length()));
       if (notify) {
         multiplier = dword(at, 16);
         if (multiplier != 0 && (Long.bitCount(multiplier) != 1 || multiplier == 1)) {
@@ -139,16 +146,26 @@ record Structures(
 
     Structures result() {
       return new Structures(
-          required(PciCapability.COMMON, "common configuration"),
-          required(PciCapability.NOTIFY, "notifications"),
+          required(PciCapability.COMMON),
+          required(PciCapability.NOTIFY),
           multiplier,
-          required(PciCapability.INTERRUPT_STATUS, "interrupt status"),
-          Optional.ofNullable(found[PciCapability.DEVICE]));
+          required(PciCapability.INTERRUPT_STATUS),
+          Optional.ofNullable(found[PciCapability.DEVICE]),
+          List.copyOf(all));
     }
 
-    private Window required(int type, String what) {
+    private static String name(int type) {
+      return switch (type) {
+        case PciCapability.COMMON -> "common configuration";
+        case PciCapability.NOTIFY -> "notifications";
+        case PciCapability.INTERRUPT_STATUS -> "interrupt status";
+        default -> "device configuration";
+      };
+    }
+
+    private Window required(int type) {
       if (found[type] == null) {
-        throw malformed("has no capability for its " + what);
+        throw malformed("has no capability for its " + name(type));
       }
       return found[type];
     }

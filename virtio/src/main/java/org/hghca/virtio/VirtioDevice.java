@@ -134,6 +134,11 @@ public final class VirtioDevice implements AutoCloseable {
     return function;
   }
 
+  /** The structures of registers, in the order of the capabilities. */
+  public List<RegisterStructure> structures() {
+    return structures.all();
+  }
+
   /** Mask of the features that the device offers. */
   public long offered() {
     return offered;
@@ -225,6 +230,17 @@ public final class VirtioDevice implements AutoCloseable {
   /** The number of queues that the device has at most. */
   public int queues() {
     return (int) common.read(CommonConfig.NUM_QUEUES);
+  }
+
+  /**
+   * The entries that a queue can have at most or, when it is set up, those that it has.
+   *
+   * @param index 0 to {@link #queues} - 1
+   * @return 0 when the device has no such queue
+   */
+  public synchronized int entries(int index) {
+    common.write(CommonConfig.QUEUE_SELECT, index);
+    return (int) common.read(CommonConfig.QUEUE_SIZE);
   }
 
   /**

@@ -20,6 +20,12 @@ class StructuresTest extends FakeDeviceFixture {
     assertThat(structures.device().orElseThrow().length()).isEqualTo(32);
     assertThat(structures.notifications().base()).isEqualTo(0x3000);
     assertThat(structures.multiplier()).isEqualTo(4);
+    assertThat(structures.all())
+        .containsExactly(
+            new RegisterStructure("common configuration", 4, 0, 0x1000),
+            new RegisterStructure("interrupt status", 4, 0x1000, 0x1000),
+            new RegisterStructure("device configuration", 4, 0x2000, 32),
+            new RegisterStructure("notifications", 4, 0x3000, 0x1000));
   }
 
   @Test

@@ -47,6 +47,8 @@ class TroubleshootingTest {
           "vfio/src/main/java/org/hghca/vfio/user/UserFunction.java",
           "vfio/src/main/java/org/hghca/vfio/user/UserOptions.java",
           "vfio/src/main/java/org/hghca/vfio/user/UserListener.java",
+          "virtio/src/main/java/org/hghca/virtio/VirtioDevice.java",
+          "virtio-driver/src/main/java/org/hghca/virtio/driver/BringUp.java",
           "hghca-driver/src/main/java/org/hghca/driver/bringup/BringUp.java",
           "hghca-driver/src/main/java/org/hghca/driver/bringup/Recognition.java");
 

@@ -2,6 +2,12 @@ package org.hghca.virtio.abi;
 
 /** Feature bits that do not depend on the device type: "Reserved Feature Bits". */
 public final class Feature {
+  /** The device interrupts when a queue is empty; of devices before version 1. */
+  public static final int NOTIFY_ON_EMPTY = 24;
+
+  /** Buffers may be split anywhere; of devices before version 1. */
+  public static final int ANY_LAYOUT = 27;
+
   /** A descriptor may refer to a table of descriptors. */
   public static final int INDIRECT_DESC = 28;
 
@@ -26,6 +32,9 @@ public final class Feature {
   /** Memory accesses need the barriers of the platform, as those of a device in hardware. */
   public static final int ORDER_PLATFORM = 36;
 
+  /** The function can have virtual functions. */
+  public static final int SR_IOV = 37;
+
   /** A notification carries 32 bits. */
   public static final int NOTIFICATION_DATA = 38;
 
@@ -48,6 +57,8 @@ public final class Feature {
   /** The specification's name of a bit, or {@code "bit 17"} for one of a device type. */
   public static String name(int bit) {
     return switch (bit) {
+      case NOTIFY_ON_EMPTY -> "VIRTIO_F_NOTIFY_ON_EMPTY";
+      case ANY_LAYOUT -> "VIRTIO_F_ANY_LAYOUT";
       case INDIRECT_DESC -> "VIRTIO_F_INDIRECT_DESC";
       case EVENT_IDX -> "VIRTIO_F_EVENT_IDX";
       case VERSION_1 -> "VIRTIO_F_VERSION_1";
@@ -55,6 +66,7 @@ public final class Feature {
       case RING_PACKED -> "VIRTIO_F_RING_PACKED";
       case IN_ORDER -> "VIRTIO_F_IN_ORDER";
       case ORDER_PLATFORM -> "VIRTIO_F_ORDER_PLATFORM";
+      case SR_IOV -> "VIRTIO_F_SR_IOV";
       case NOTIFICATION_DATA -> "VIRTIO_F_NOTIFICATION_DATA";
       case NOTIF_CONFIG_DATA -> "VIRTIO_F_NOTIF_CONFIG_DATA";
       case RING_RESET -> "VIRTIO_F_RING_RESET";

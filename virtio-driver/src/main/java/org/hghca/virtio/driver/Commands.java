@@ -30,6 +30,11 @@ final class Commands {
     this.health = health;
   }
 
+  /** By whose numbers the commands go. */
+  Dialect dialect() {
+    return dialect;
+  }
+
   /** Number of commands that were given. */
   long given() {
     return given.get();

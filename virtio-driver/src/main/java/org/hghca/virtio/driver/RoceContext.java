@@ -26,7 +26,6 @@ import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
-import org.hghca.verbs.Context;
 import org.hghca.verbs.Counters;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
@@ -41,10 +40,11 @@ import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RoceEntropy;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.virtio.NetworkDevice;
 import org.hghca.virtio.abi.roce.RegisterUserMr;
 
 /** One opening of a device. */
-final class RoceContext extends Resource implements Context, SharingContext {
+final class RoceContext extends Resource implements VirtioContext, SharingContext {
   /** What the dialect has no command or no number for. */
   private static final Set<DeviceFeature> MISSED =
       EnumSet.of(
@@ -88,6 +88,18 @@ final class RoceContext extends Resource implements Context, SharingContext {
 
   RoceDevice roce() {
     return device;
+  }
+
+  @Override
+  public NetworkDevice network() {
+    check();
+    return NetworkDevice.of(device.virtio());
+  }
+
+  @Override
+  public RoceInformation information() {
+    check();
+    return device.information();
   }
 
   RocePort port() {

@@ -18,6 +18,7 @@ import org.hghca.virtio.abi.roce.QueuePlan;
 /** A device that is brought up, shared by all contexts. Thread-safe. */
 final class RoceDevice {
   private final VirtioDevice virtio;
+  private final QueuePlan plan;
   private final Commands commands;
   private final Limits limits;
   private final Health health;
@@ -52,6 +53,7 @@ final class RoceDevice {
       DeferredFree deferredFree,
       Runnable takeDown) {
     this.virtio = virtio;
+    this.plan = plan;
     this.commands = commands;
     this.limits = limits;
     this.health = health;
@@ -87,6 +89,16 @@ final class RoceDevice {
 
   VirtioDevice virtio() {
     return virtio;
+  }
+
+  RoceInformation information() {
+    return new RoceInformation(
+        commands.dialect().name(),
+        commands.dialect().feature(),
+        plan,
+        limits.gids(),
+        limits.maxMessage(),
+        commands.given());
   }
 
   Commands commands() {
