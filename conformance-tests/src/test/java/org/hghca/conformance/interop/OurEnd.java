@@ -29,7 +29,7 @@ final class OurEnd implements End, AutoCloseable {
   private final QueuePair queuePair;
   private final MemorySegment memory;
 
-  OurEnd(SoftRoce.Bench bench, QpType type, long bytes) {
+  OurEnd(Bench bench, QpType type, long bytes) {
     region =
         bench
             .domain()

@@ -46,7 +46,7 @@ final class OurProgram {
   }
 
   /** Starts a command, whose words are between spaces. */
-  static OurProgram start(SoftRoce.Bench bench, String command) {
+  static OurProgram start(Bench bench, String command) {
     return new OurProgram(bench.context().device().locator(), command);
   }
 

@@ -31,7 +31,7 @@ final class Pair implements AutoCloseable {
    *
    * @param bytes of the buffer of each end
    */
-  static Pair connect(SoftRoce.Bench bench, QpType type, Mtu mtu, long bytes) {
+  static Pair connect(Bench bench, QpType type, Mtu mtu, long bytes) {
     return connect(bench, type, bytes, options -> options.withPathMtu(mtu));
   }
 
@@ -41,7 +41,7 @@ final class Pair implements AutoCloseable {
    * @param bytes of the buffer of each end
    */
   static Pair connect(
-      SoftRoce.Bench bench, QpType type, long bytes, UnaryOperator<ConnectionOptions> change) {
+      Bench bench, QpType type, long bytes, UnaryOperator<ConnectionOptions> change) {
     ConnectionOptions options =
         change.apply(
             ConnectionOptions.DEFAULT
@@ -57,7 +57,7 @@ final class Pair implements AutoCloseable {
     return pair;
   }
 
-  private QpEndpoint exchange(SoftRoce.Bench bench, QpEndpoint local, ConnectionOptions options) {
+  private QpEndpoint exchange(Bench bench, QpEndpoint local, ConnectionOptions options) {
     List<Object> arguments = new ArrayList<>();
     Collections.addAll(arguments, "qpn", local.qpNumber(), "psn", local.psn());
     Collections.addAll(arguments, "gid", local.gid().hex(), "mtu", options.pathMtu().code());

@@ -69,7 +69,7 @@ final class Pingpong implements AutoCloseable {
   private final Optional<SharedReceiveQueue> shared;
   private final List<Lane> lanes = new ArrayList<>();
   private final Map<Integer, Lane> byNumber = new HashMap<>();
-  private final SoftRoce.Bench bench;
+  private final Bench bench;
   private final ConnectionOptions options;
   private final MemorySlice incoming;
   private final MemorySlice outgoing;
@@ -83,7 +83,7 @@ final class Pingpong implements AutoCloseable {
    * @param shares whether they share one receive queue, as those of {@code ibv_srq_pingpong} do
    * @param size bytes of a message
    */
-  Pingpong(SoftRoce.Bench bench, QpType type, boolean shares, int queuePairs, int size, Mtu mtu) {
+  Pingpong(Bench bench, QpType type, boolean shares, int queuePairs, int size, Mtu mtu) {
     this.bench = bench;
     this.type = type;
     options =

@@ -10,7 +10,6 @@ import org.hghca.cm.CmId;
 import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
 import org.hghca.conformance.interop.GuestProgram.End;
-import org.hghca.conformance.interop.SoftRoce.Bench;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;

@@ -14,7 +14,6 @@ import org.hghca.cm.CmId;
 import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
 import org.hghca.conformance.interop.GuestProgram.End;
-import org.hghca.conformance.interop.SoftRoce.Bench;
 import org.hghca.wire.DropCause;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.hghca.conformance.interop.Pair.Asker;
-import org.hghca.conformance.interop.SoftRoce.Bench;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;

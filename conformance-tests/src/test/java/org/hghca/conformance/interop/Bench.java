@@ -1,0 +1,76 @@
+package org.hghca.conformance.interop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.hghca.model.ModelProvider;
+import org.hghca.model.SoftwareHca;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.PortState;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.vfio.Locator;
+
+/**
+ * A software HCA that the guest reaches, and the guest.
+ *
+ * @param guestGid the guest's address
+ * @param gidIndex its index in the guest's table
+ * @param netdev the name of the network card in its kernel
+ */
+record Bench(
+    Context context,
+    SoftwareHca hca,
+    ProtectionDomain domain,
+    GuestVerbs guest,
+    Gid guestGid,
+    int gidIndex,
+    String netdev)
+    implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** Opens one, with further parameters for the HCA's locator. */
+  static Bench open(GuestVerbs guest, String parameters) {
+    String locator =
+        "model:rxe?net=%s&ip=10.99.0.1&mac=02:00:00:00:00:01&mtu=4200%s"
+            .formatted(System.getProperty("hghca.lab.rxe.net"), parameters);
+    Context context = RdmaDevices.open(locator);
+    Instant end = Instant.now().plus(PATIENCE);
+    while (context.queryPort(1).state() != PortState.ACTIVE) {
+      assertThat(Instant.now()).as("the guest's QEMU connects").isBefore(end);
+      Thread.onSpinWait();
+    }
+    Map<String, String> about = guest.ask("about");
+    return new Bench(
+        context,
+        ModelProvider.hca(Locator.parse(locator)).orElseThrow(),
+        context.allocateProtectionDomain(),
+        guest,
+        Gid.ofHex(about.get("gid")),
+        Integer.parseInt(about.get("index")),
+        about.get("netdev"));
+  }
+
+  /** Which of its own GIDs the HCA sends from: that of its IPv4 address, as the guest's is. */
+  int ownGidIndex() {
+    return context.queryGidTable().stream()
+        .filter(entry -> entry.gid().ipv4().isPresent())
+        .findFirst()
+        .orElseThrow()
+        .index();
+  }
+
+  /** The counters of the HCA, for messages of failures. */
+  String counts() {
+    return "%s, %s".formatted(hca.counters(), hca.linkCounters());
+  }
+
+  @Override
+  public void close() {
+    domain.close();
+    context.close();
+  }
+}
