@@ -218,6 +218,12 @@ class Agent:
     def kill(self, name):
         self.programs[name][0].kill()
 
+    def end_programs(self):
+        """Kills what nobody has waited for."""
+        for name in list(self.programs):
+            self.kill(name)
+            self.wait(name, 10)
+
     def wait(self, name, seconds):
         """How a program ends: its exit code, and its standard output followed by its errors."""
         program, out, err = self.programs.pop(name)

@@ -84,6 +84,11 @@ final class GuestVerbs implements AutoCloseable {
     return results;
   }
 
+  /** Kills the programs that nobody has waited for. */
+  void endPrograms() {
+    ask("end_programs");
+  }
+
   private static String encoded(Object value) {
     return URLEncoder.encode(value.toString(), StandardCharsets.UTF_8).replace("+", "%20");
   }

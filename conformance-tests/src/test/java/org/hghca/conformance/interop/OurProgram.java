@@ -7,6 +7,7 @@ import java.io.StringWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -14,6 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.spi.ToolProvider;
+import org.hghca.cm.EventChannel;
 
 /** A command of {@code hghca} that runs in a thread of this process, on a bench's device. */
 final class OurProgram {
@@ -45,9 +47,9 @@ final class OurProgram {
                 });
   }
 
-  /** Starts a command, whose words are between spaces. */
-  static OurProgram start(Bench bench, String command) {
-    return new OurProgram(bench.context().device().locator(), command);
+  /** Starts a command, whose words are between spaces; {@link Bench#start} ends it, too. */
+  static OurProgram start(String locator, String command) {
+    return new OurProgram(locator, command);
   }
 
   /** Waits until it has ended with an exit code, and returns what it has printed. */
@@ -61,8 +63,7 @@ final class OurProgram {
     try {
       return status.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException e) {
-      thread.interrupt();
-      throw new AssertionError("%s does not end: %s".formatted(thread.getName(), output()), e);
+      throw new AssertionError(unended(), e);
     } catch (ExecutionException | InterruptedException e) {
       throw new AssertionError(thread.getName() + " failed", e);
     }
@@ -70,6 +71,31 @@ final class OurProgram {
 
   boolean hasEnded() {
     return status.isDone();
+  }
+
+  /** Waits until it has ended in whatever way, and has closed its device. */
+  void awaitEnd() {
+    try {
+      assertThat(thread.join(PATIENCE)).as(unended()).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(unended(), e);
+    }
+  }
+
+  private String unended() {
+    return "%s does not end: %s%nat %s"
+        .formatted(thread.getName(), output(), Arrays.toString(thread.getStackTrace()));
+  }
+
+  /** Waits until it takes events of the connection manager, for which a server has to listen. */
+  void awaitEvents() {
+    Instant end = Instant.now().plus(PATIENCE);
+    while (Arrays.stream(thread.getStackTrace())
+        .noneMatch(frame -> frame.getClassName().equals(EventChannel.class.getName()))) {
+      assertThat(hasEnded()).as(output()).isFalse();
+      assertThat(Instant.now()).as(output()).isBefore(end);
+      Thread.onSpinWait();
+    }
   }
 
   /** Interrupts it, as Ctrl-C does. */

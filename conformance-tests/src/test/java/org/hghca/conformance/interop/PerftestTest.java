@@ -64,7 +64,7 @@ class PerftestTest {
     GuestProgram server = guestsServer(command);
     OurProgram client =
         isByConnectionManager(command)
-            ? OurProgram.start(bench, ours(command, SERVERS_PORT) + " " + GUESTS_DEVICE)
+            ? bench.start(ours(command, SERVERS_PORT) + " " + GUESTS_DEVICE)
             : client(command);
     String printed = client.await(0);
     String served = server.await().with(0).output();
@@ -76,7 +76,7 @@ class PerftestTest {
     Instant end = Instant.now().plus(PATIENCE);
     String whole = ours(command, Integer.getInteger("hghca.lab.rxe.tcp")) + " 127.0.0.1";
     while (true) {
-      OurProgram program = OurProgram.start(bench, whole);
+      OurProgram program = bench.start(whole);
       program.awaitEndOr("local address");
       String said = program.output();
       boolean early = said.contains("16 bytes of its version") || said.contains("broke: ");
@@ -90,7 +90,7 @@ class PerftestTest {
   @PerftestCommands
   void guestIsClient(String command) throws IOException {
     int port = freePort();
-    OurProgram server = OurProgram.start(bench, ours(command, port));
+    OurProgram server = bench.start(ours(command, port));
     server.awaitOutput("Waiting for client to connect");
     String host = isByConnectionManager(command) ? OUR_DEVICE : HOST;
     String whole = guests(command, port) + " " + host;
@@ -119,7 +119,7 @@ class PerftestTest {
   void serverWithoutTheConnectionManagerIsNamed() {
     GuestProgram server = guestsServer("ib_send_lat -n 50");
     String client = ours("ib_send_lat -n 50 -R", SERVERS_PORT) + " " + GUESTS_DEVICE;
-    assertThat(OurProgram.start(bench, client).await(1))
+    assertThat(bench.start(client).await(1))
         .contains("RDMA_CM_EVENT_REJECTED, status 8", "a server must have the same -R or -z");
     server.kill();
   }
@@ -129,8 +129,7 @@ class PerftestTest {
   void serverThatConnectsIsNamed() {
     GuestProgram server = guestsServer("ib_send_lat -n 50 -R");
     String client = ours("ib_send_lat -n 50 -z", SERVERS_PORT) + " " + GUESTS_DEVICE;
-    assertThat(OurProgram.start(bench, client).await(1))
-        .contains("the peer has -R: give it here, too");
+    assertThat(bench.start(client).await(1)).contains("the peer has -R: give it here, too");
     server.kill();
   }
 
@@ -138,7 +137,7 @@ class PerftestTest {
   @DisplayName("ib_send_lat as client with -z, with our server that has -R")
   void clientThatDoesNotConnectIsNamed() throws IOException {
     int port = freePort();
-    OurProgram server = OurProgram.start(bench, ours("ib_send_lat -n 50 -R", port));
+    OurProgram server = bench.start(ours("ib_send_lat -n 50 -R", port));
     server.awaitOutput("Waiting for client to connect");
     String command = guests("ib_send_lat -n 50 -z", port) + " " + OUR_DEVICE;
     GuestProgram client = GuestProgram.start(bench.guest(), "client", command);

@@ -43,8 +43,7 @@ class PingpongToolsTest {
   }
 
   private OurProgram ours(String kind, String options, int port, String host) {
-    return OurProgram.start(
-        bench,
+    return bench.start(
         "%s_pingpong -g %d -p %d%s%s".formatted(kind, bench.ownGidIndex(), port, options, host));
   }
 
@@ -193,7 +192,7 @@ class PingpongToolsTest {
   void refusalsAreThoseOfTheOriginal(String command) {
     End guest =
         GuestProgram.start(bench.guest(), "refused", "ibv_" + command + " -d rxe0").await().with(1);
-    OurProgram ours = OurProgram.start(bench, command);
+    OurProgram ours = bench.start(command);
     assertThat(withoutAddress(ours.await(1))).isEqualTo(withoutAddress(guest.output()));
   }
 
@@ -214,6 +213,6 @@ class PingpongToolsTest {
       })
   void wrongUsageEndsAsTheOriginal(String command) {
     GuestProgram.start(bench.guest(), "refused", "ibv_" + command).await().with(1);
-    OurProgram.start(bench, command).await(1);
+    bench.start(command).await(1);
   }
 }

@@ -120,7 +120,7 @@ class RdmacmFailureTest {
     linux.kill();
     linux.await();
     End afterLinux = client.await();
-    OurProgram ours = OurProgram.start(bench, "rping -s -v -a " + OURS);
+    OurProgram ours = bench.start("rping -s -v -a " + OURS);
     GuestProgram ourClient = guest("client", "rping -c -V -a " + OURS);
     ours.awaitOutput("rdma-ping-10:");
     ours.interrupt();

@@ -1,6 +1,7 @@
 package org.hghca.conformance.interop;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
@@ -8,13 +9,14 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
  * Gives a test a {@link Bench}, which closes behind it, or the guest alone. The guest connects
- * once; each test has a new software HCA on the same network.
+ * once; each test has a new software HCA on the same network. Programs that a test has left running
+ * in the guest end with it.
  *
  * <p>The system properties are {@code hghca.lab.rxe}, a folder that the guest sees, {@code
  * hghca.lab.rxe.net}, the network as {@code net=} in a locator names it, and {@code
  * hghca.lab.rxe.tcp}, the port of this machine that forwards to port 18515 of the guest.
  */
-final class SoftRoce implements ParameterResolver {
+final class SoftRoce implements ParameterResolver, AfterEachCallback {
   private static final Namespace NAMESPACE = Namespace.create(SoftRoce.class);
 
   @Override
@@ -31,6 +33,11 @@ final class SoftRoce implements ParameterResolver {
     return context
         .getStore(NAMESPACE)
         .computeIfAbsent(Bench.class, key -> Bench.open(guest(context), ""));
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    guest(context).endPrograms();
   }
 
   private static GuestVerbs guest(ExtensionContext context) {
