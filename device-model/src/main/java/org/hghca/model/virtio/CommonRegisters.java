@@ -98,9 +98,11 @@ final class CommonRegisters {
 
   /** Whether a step has to look at the registers; it has then. */
   boolean takeChange() {
-    boolean was = changed;
-    changed = false;
-    return was;
+    if (!changed) {
+      return false;
+    }
+    changed = false; // only then: a change that comes now is not to be forgotten
+    return true;
   }
 
   boolean hasChange() {

@@ -199,8 +199,7 @@ public final class VirtioNic implements Card {
     if (worked) {
       follow();
     }
-    boolean kicked = rung;
-    rung = false;
+    boolean kicked = takeNotifications();
     worked |= kicked;
     if (!isServing()) {
       dropArrived();
@@ -215,6 +214,15 @@ public final class VirtioNic implements Card {
     worked |= transport.run(budget.most());
     transport.endStep();
     return worked;
+  }
+
+  /** Whether a queue was notified since the last call. */
+  private boolean takeNotifications() {
+    if (!rung) {
+      return false;
+    }
+    rung = false; // only then: a notification that comes now is not to be forgotten
+    return true;
   }
 
   /** Whether the driver is ready, and the card has not failed and may access memory. */
