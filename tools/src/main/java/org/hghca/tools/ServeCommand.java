@@ -50,7 +50,9 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--peer",
       paramLabel = "<path>",
-      description = "The socket of a second one, at the other end of a cable.")
+      description =
+          "The socket of a second one, at the other end of a cable, or of the hub of -o hub= and"
+              + " --peer-option hub=.")
   private Path peer;
 
   @Option(
@@ -137,7 +139,7 @@ final class ServeCommand implements Callable<Integer> {
 
   private void serve(Path path, Map<String, String> given) {
     SortedMap<String, String> parameters = new TreeMap<>(given);
-    if (peer != null) {
+    if (peer != null && !parameters.containsKey("hub")) {
       parameters.putIfAbsent("cable", socket.toString());
     }
     SoftwareHca card = plugIn(path, parameters);

@@ -127,6 +127,30 @@ final class ServeCommandTest {
     assertThat(profile.err()).contains("--profile needs --kind=hca");
   }
 
+  @Test
+  void twoVirtioCardsAreServedOnAHub() throws Exception {
+    Path left = directory.resolve("left");
+    Path right = directory.resolve("right");
+    Serving command =
+        new Serving(
+            "--kind=virtio",
+            "--socket=" + left,
+            "-o=hub=" + left,
+            "-o=roce=rfc-v2",
+            "--peer=" + right,
+            "--peer-option=hub=" + left,
+            "--peer-option=roce=rfc-v2");
+    assertThat(command.line()).endsWith(" on " + left);
+    assertThat(command.line()).endsWith(" on " + right);
+
+    CommandLineRun demo =
+        CommandLineRun.of(
+            "demo", "--seconds=0.1", "--ib-dev=vfio-user:" + left, "--ib-dev=vfio-user:" + right);
+    assertThat(demo.err()).isEmpty();
+    assertThat(demo.exitCode()).isZero();
+    command.end();
+  }
+
   /** The server's reply to the version that QEMU offers. */
   private static String version(Path socket) throws IOException {
     try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
