@@ -85,7 +85,9 @@ class Agent:
     def about(self):
         with open(NETDEV_FILE % (self.device, self.index), encoding="ascii") as file:
             netdev = file.read().strip()
-        return {"gid": self.gid.replace(":", ""), "index": self.index, "netdev": netdev}
+        with open("/sys/class/net/%s/address" % netdev, encoding="ascii") as file:
+            mac = file.read().strip()
+        return {"gid": self.gid.replace(":", ""), "index": self.index, "netdev": netdev, "mac": mac}
 
     def buffer(self, name, length, access_to="local"):
         region = MR(self.pd, int(length), access(access_to))

@@ -23,12 +23,12 @@ class CleanUpTest {
   })
   void ourProgramsEnd(String command, String begins, GuestVerbs guest) {
     OurProgram program;
-    try (Bench bench = Bench.open(guest, "")) {
+    try (Bench bench = Bench.open(Card.HCA, guest, "")) {
       program = bench.start(command);
       program.awaitOutput(begins);
     }
     assertThat(program.hasEnded()).isTrue();
-    try (Bench next = Bench.open(guest, "")) {
+    try (Bench next = Bench.open(Card.HCA, guest, "")) {
       assertThat(next.hca().counters().completions()).as(next.counts()).isZero();
     }
   }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-@WithSoftRoce
+@WithEachCard
 @DisplayName("UD")
 class DatagramTest {
   private static final int[] SIZES = {0, 1, 3, 4, 1023, 1024, 4095, 4096};

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.function.Function;
 import org.hghca.conformance.interop.Pair.Asker;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-@WithSoftRoce
+@WithEachCard
 @DisplayName("RC")
 class FaultTest {
   private static final int BYTES = 1 << 17;
@@ -136,6 +137,9 @@ class FaultTest {
   }
 
   private void refused(Wrong wrong, Asker asker) {
+    if (wrong == Wrong.ATOMIC_KEY || wrong == Wrong.ATOMIC_ADDRESS) {
+      bench.assume(DeviceFeature.ATOMICS);
+    }
     try (Pair pair = Pair.connect(bench, QpType.RC, Mtu.MTU_1024, BYTES)) {
       End from = pair.end(asker);
       End to = pair.other(asker);

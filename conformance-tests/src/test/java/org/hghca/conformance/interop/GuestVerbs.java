@@ -1,5 +1,7 @@
 package org.hghca.conformance.interop;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -82,6 +84,12 @@ final class GuestVerbs implements AutoCloseable {
       }
     }
     return results;
+  }
+
+  /** Runs a command, whose words are between spaces, and waits for its end; it must succeed. */
+  void run(String command) {
+    Map<String, String> end = ask("run", "command", command);
+    assertThat(end.get("status")).as("%s: %s", command, end.get("output")).isEqualTo("0");
   }
 
   /** Kills the programs that nobody has waited for. */

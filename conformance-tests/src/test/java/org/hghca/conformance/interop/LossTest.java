@@ -3,7 +3,6 @@ package org.hghca.conformance.interop;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.Map;
 import org.hghca.conformance.interop.Pair.Asker;
 import org.hghca.model.HcaCounters;
 import org.hghca.verbs.QpType;
@@ -12,7 +11,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@WithSoftRoce
+@WithEachCard
 @DisplayName("RC")
 class LossTest {
   private static final int ROUNDS = 30;
@@ -23,9 +22,9 @@ class LossTest {
 
   @ParameterizedTest(name = "1 % lost and 1 % damaged, duplicated, out of order on arrival, {0}")
   @EnumSource(Asker.class)
-  void lossOnArrivalIsRecovered(Asker asker, GuestVerbs guest) {
+  void lossOnArrivalIsRecovered(Asker asker, Card card, GuestVerbs guest) {
     String parameters = "&drop=0.01&corrupt=0.01&duplicate=0.01&reorder=0.01&seed=5";
-    try (Bench bench = Bench.open(guest, parameters)) {
+    try (Bench bench = Bench.open(card, guest, parameters)) {
       traffic(bench, asker);
       assertThat(bench.hca().counters().packetsDamaged()).as(bench.counts()).isPositive();
       assertRepeated(bench);
@@ -34,32 +33,26 @@ class LossTest {
 
   @ParameterizedTest(name = "1 % lost both ways by the guest''s kernel (netem), {0}")
   @EnumSource(Asker.class)
-  void lossInTheKernelIsRecovered(Asker asker, GuestVerbs guest) {
-    try (Bench bench = Bench.open(guest, "")) {
+  void lossInTheKernelIsRecovered(Asker asker, Card card, GuestVerbs guest) {
+    try (Bench bench = Bench.open(card, guest, "")) {
       String netdev = bench.netdev();
-      guestRuns(bench, "tc qdisc add dev %s root netem loss 1%%".formatted(netdev));
-      guestRuns(bench, "ip link add ifb0 type ifb");
-      guestRuns(bench, "ip link set ifb0 mtu 4200 up");
-      guestRuns(bench, "tc qdisc add dev ifb0 root netem loss 1%");
-      guestRuns(bench, "tc qdisc add dev %s handle ffff: ingress".formatted(netdev));
-      guestRuns(
-          bench,
+      guest.run("tc qdisc add dev %s root netem loss 1%%".formatted(netdev));
+      guest.run("ip link add ifb0 type ifb");
+      guest.run("ip link set ifb0 mtu 4200 up");
+      guest.run("tc qdisc add dev ifb0 root netem loss 1%");
+      guest.run("tc qdisc add dev %s handle ffff: ingress".formatted(netdev));
+      guest.run(
           "tc filter add dev %s parent ffff: matchall action mirred egress redirect dev ifb0"
               .formatted(netdev));
       try {
         traffic(bench, asker);
       } finally {
-        guestRuns(bench, "tc qdisc del dev %s ingress".formatted(netdev));
-        guestRuns(bench, "tc qdisc del dev %s root".formatted(netdev));
-        guestRuns(bench, "ip link del ifb0");
+        guest.run("tc qdisc del dev %s ingress".formatted(netdev));
+        guest.run("tc qdisc del dev %s root".formatted(netdev));
+        guest.run("ip link del ifb0");
       }
       assertRepeated(bench);
     }
-  }
-
-  private static void guestRuns(Bench bench, String command) {
-    Map<String, String> end = bench.guest().ask("run", "command", command);
-    assertThat(end.get("status")).as("%s: %s", command, end.get("output")).isEqualTo("0");
   }
 
   private static void traffic(Bench bench, Asker asker) {

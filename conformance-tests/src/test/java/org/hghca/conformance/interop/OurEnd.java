@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
@@ -30,15 +29,7 @@ final class OurEnd implements End, AutoCloseable {
   private final MemorySegment memory;
 
   OurEnd(Bench bench, QpType type, long bytes) {
-    region =
-        bench
-            .domain()
-            .allocate(
-                bytes,
-                AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE,
-                AccessFlag.REMOTE_READ,
-                AccessFlag.REMOTE_ATOMIC);
+    region = bench.domain().allocate(bytes, bench.access());
     memory = region.segment();
     completions = bench.context().createCompletionQueue(512);
     queuePair =

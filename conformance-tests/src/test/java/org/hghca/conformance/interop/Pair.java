@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.UnaryOperator;
-import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpEndpoint;
@@ -47,11 +46,7 @@ final class Pair implements AutoCloseable {
             ConnectionOptions.DEFAULT
                 .withGidIndex(bench.ownGidIndex())
                 .withTimeout(LONG_TIMEOUT)
-                .withAccess(
-                    AccessFlag.LOCAL_WRITE,
-                    AccessFlag.REMOTE_WRITE,
-                    AccessFlag.REMOTE_READ,
-                    AccessFlag.REMOTE_ATOMIC));
+                .withAccess(bench.access()));
     Pair pair = new Pair(new OurEnd(bench, type, bytes), new GuestEnd(bench.guest(), type, bytes));
     pair.ours.queuePair().connect(options, local -> pair.exchange(bench, local, options));
     return pair;

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * scheduled exceeds: soft RoCE then repeats without need, and stops for good when the ACK of all of
  * it comes in the middle of more than 64 packets. Messages here have fewer.
  */
-@WithSoftRoce
+@WithEachCard
 @DisplayName("unmodified")
 class PingpongTest {
   /** The host's address in QEMU's user network. */
@@ -42,6 +43,9 @@ class PingpongTest {
 
   private Pingpong peer(String kind, int size, int mtu) {
     boolean shares = kind.equals("srq");
+    if (shares) {
+      bench.assume(DeviceFeature.SHARED_RECEIVE_QUEUES);
+    }
     QpType type = shares ? QpType.RC : QpType.valueOf(kind.toUpperCase(Locale.ROOT));
     return new Pingpong(bench, type, shares, shares ? SHARING : 1, size, mtu(mtu));
   }

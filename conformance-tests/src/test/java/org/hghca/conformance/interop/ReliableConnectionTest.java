@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.hghca.conformance.interop.Pair.Asker;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;
@@ -14,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@WithSoftRoce
+@WithEachCard
 @DisplayName("RC")
 class ReliableConnectionTest {
   private static final int MEBIBYTE = 1 << 20;
@@ -136,6 +137,7 @@ class ReliableConnectionTest {
   @ParameterizedTest(name = "compare and swap, fetch and add, {0}")
   @EnumSource(Asker.class)
   void atomics(Asker asker) {
+    bench.assume(DeviceFeature.ATOMICS);
     try (Pair pair = Pair.connect(bench, QpType.RC, Mtu.MTU_1024, 4096)) {
       End from = pair.end(asker);
       End to = pair.other(asker);

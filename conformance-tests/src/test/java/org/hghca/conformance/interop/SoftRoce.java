@@ -8,9 +8,9 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives a test a {@link Bench}, which closes behind it, or the guest alone. The guest connects
- * once; each test has a new software HCA on the same network. Programs that a test has left running
- * in the guest end with it.
+ * Gives a test a {@link Bench}, which closes behind it, or the guest and the kind of device that it
+ * is to meet. The guest connects once; each test has a new software device on the same network.
+ * Programs that a test has left running in the guest end with it.
  *
  * <p>The system properties are {@code hghca.lab.rxe}, a folder that the guest sees, {@code
  * hghca.lab.rxe.net}, the network as {@code net=} in a locator names it, and {@code
@@ -22,17 +22,30 @@ final class SoftRoce implements ParameterResolver, AfterEachCallback {
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
     Class<?> type = parameter.getParameter().getType();
-    return type == GuestVerbs.class || type == Bench.class;
+    return type == GuestVerbs.class || type == Card.class || type == Bench.class;
+  }
+
+  /** The tests below a context use that kind of device. */
+  static void use(Card card, ExtensionContext context) {
+    context.getStore(NAMESPACE).put(Card.class, card);
+  }
+
+  private static Card card(ExtensionContext context) {
+    return context.getStore(NAMESPACE).getOrDefault(Card.class, Card.class, Card.HCA);
   }
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    if (parameter.getParameter().getType() == GuestVerbs.class) {
+    Class<?> type = parameter.getParameter().getType();
+    if (type == GuestVerbs.class) {
       return guest(context);
+    }
+    if (type == Card.class) {
+      return card(context);
     }
     return context
         .getStore(NAMESPACE)
-        .computeIfAbsent(Bench.class, key -> Bench.open(guest(context), ""));
+        .computeIfAbsent(Bench.class, key -> Bench.open(card(context), guest(context), ""));
   }
 
   @Override

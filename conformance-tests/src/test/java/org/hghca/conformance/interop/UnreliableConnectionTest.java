@@ -12,7 +12,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
 
-@WithSoftRoce
+@WithEachCard
 @DisplayName("UC")
 class UnreliableConnectionTest {
   private static final long BYTES = 1 << 17;

@@ -8,6 +8,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.assertj.core.util.Throwables;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
@@ -21,6 +23,9 @@ import org.junit.platform.launcher.TestPlan;
  * a log of its own if it failed. What a test publishes becomes a note.
  */
 final class ResultLines implements TestExecutionListener {
+  /** The type of identifier of a class's repetition. */
+  private static final String REPEATED = "class-template-invocation";
+
   private final Path folder;
   private final String scenario;
   private final Map<String, Long> started = new HashMap<>();
@@ -53,11 +58,15 @@ final class ResultLines implements TestExecutionListener {
     if (!test.isTest() && passed) {
       return;
     }
+    if (result.getStatus() == Status.ABORTED) {
+      executionSkipped(test, result.getThrowable().map(Throwable::getMessage).orElse("aborted"));
+      return;
+    }
     String log = "-";
     if (!passed) {
       failures++;
       log = "logs/test-%d.log".formatted(failures);
-      String cause = result.getThrowable().map(Throwables::getStackTrace).orElse("aborted");
+      String cause = result.getThrowable().map(Throwables::getStackTrace).orElse("");
       append(folder.resolve(log), cause);
     }
     double seconds = (System.nanoTime() - started.get(test.getUniqueId())) / 1e9;
@@ -79,9 +88,20 @@ final class ResultLines implements TestExecutionListener {
     while (plan.getParent(top).flatMap(plan::getParent).isPresent()) {
       top = plan.getParent(top).orElseThrow();
     }
-    return top.equals(test)
-        ? test.getDisplayName()
-        : top.getDisplayName() + " " + test.getDisplayName();
+    String name =
+        top.equals(test)
+            ? test.getDisplayName()
+            : top.getDisplayName() + " " + test.getDisplayName();
+    return invocation(test).map(with -> name + ", " + with).orElse(name);
+  }
+
+  /** With what the class of a test is repeated. */
+  private Optional<String> invocation(TestIdentifier test) {
+    return Stream.iterate(Optional.of(test), Optional::isPresent, it -> it.flatMap(plan::getParent))
+        .flatMap(Optional::stream)
+        .filter(it -> it.getUniqueIdObject().getLastSegment().getType().equals(REPEATED))
+        .map(TestIdentifier::getDisplayName)
+        .findFirst();
   }
 
   private void line(String status, String what, String seconds, String log) {
