@@ -8,6 +8,8 @@ PROJECT=$(cd "$LAB/../.." && pwd)
 JOB=${JOB:-shell}
 SCENARIO=${SCENARIO:-shell}
 CHECKS=0
+# shellcheck disable=SC2034 # for the jobs
+GUEST=$(sed -n "s/.*\blab\.guest=\([^ ]*\).*/\1/p" /proc/cmdline)
 
 # Says how a check ended, to the host: record STATUS WHAT SECONDS LOG
 record() {
@@ -70,6 +72,32 @@ bind() {
 # Prints the number of a function's IOMMU group: group ADDRESS
 group() {
   basename "$(readlink "/sys/bus/pci/devices/$1/iommu_group")"
+}
+
+# Prints the network interface with a MAC; fails where there is none: interface MAC
+interface() {
+  local file
+  file=$(grep -l "$1" /sys/class/net/*/address) && basename "$(dirname "$file")"
+}
+
+# Sets nic to the interface of a card that Linux's virtio_net drives, which has a link and an
+# address then: network_card MAC ADDRESS
+network_card() {
+  ln -sfn /kernel/usr/lib/modules /usr/lib/modules
+  modprobe virtio_net && ls -l /sys/class/net && lspci -vvs "$(functions 1af4:1041 | tail -n 1)" || return
+  nic=$(interface "$1") || return
+  ip link set "$nic" up && ip address replace "$2" dev "$nic" || return
+  for _ in {1..100}; do
+    [ "$(cat "/sys/class/net/$nic/carrier")" = 1 ] && ip address show "$nic" && return
+    sleep 0.1
+  done
+  return 1
+}
+
+# Whether the kernel has reported nothing that a network card is to blame for.
+quiet_kernel() {
+  dmesg | grep -iE "virtio|NETDEV|WARNING|BUG|Call Trace|DMAR" | tail -n 20
+  ! dmesg | grep -qiE "WARNING:|BUG:|Call Trace|NETDEV WATCHDOG|DMAR.*fault|is not a head|output.*error"
 }
 
 # Runs tests; what they publish becomes notes: junit NAME [-Dkey=value...] SELECTION...

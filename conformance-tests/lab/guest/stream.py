@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sends and receives bytes by TCP, and compares their CRC: stream.py ADDRESS up|down SECONDS.
+"""Sends and receives bytes by TCP, and compares their CRC: stream.py ADDRESS up|down|end SECONDS.
 
-The far end is servers/stream.py. Prints Mbit/s.
+The far end is servers/stream.py, which "end" ends. Prints Mbit/s.
 """
 import socket
 import sys
@@ -15,6 +15,9 @@ address, direction, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 with socket.create_connection((address, PORT), timeout=60) as connection:
     start = time.monotonic()
     total = crc = 0
+    if direction == "end":
+        connection.sendall(b"end\n")
+        sys.exit(1 if connection.recv(1) else 0)
     if direction == "up":
         connection.sendall(b"up\n")
         while time.monotonic() - start < seconds:

@@ -2,11 +2,6 @@
 # Linux's soft RoCE and unmodified programs of libibverbs against a software HCA on the host. The
 # checks are tests on the host (org.hghca.conformance.interop), which write their results themselves.
 
-# The interface with a MAC: interface MAC
-interface() {
-  basename "$(dirname "$(grep -l "$1" /sys/class/net/*/address)")"
-}
-
 soft_roce() {
   ln -s /kernel/usr/lib/modules /usr/lib/modules
   modprobe virtio_net && modprobe rdma_rxe && modprobe ib_uverbs && modprobe rdma_ucm || return

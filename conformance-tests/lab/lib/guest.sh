@@ -13,7 +13,7 @@
 declare -A GUEST_PROCESS=() DEADLINE=() SERVER_PROCESS=()
 
 # Prints the arguments for QEMU that make the kind of machine, and the kernel and its command line.
-# $1: intel, virtio, own, bare, rxe, nic or nic-iommu
+# $1: intel, virtio, own, bare, rxe, nic, nic-iommu, nic-far or nic-roce
 machine() {
   local stock="-kernel $SOCKETS/stock -initrd $SOCKETS/stock.gz"
   local own="-kernel $OWN_KERNEL/vmlinuz -initrd $SOCKETS/own.gz"
@@ -24,7 +24,7 @@ machine() {
     virtio) echo "$stock -machine q35 -device virtio-iommu-pci" ;;
     own) echo "$own $intel" ;;
     bare) echo "$own -machine q35" ;;
-    rxe | nic) echo "$stock -machine q35" ;;
+    rxe | nic | nic-far | nic-roce) echo "$stock -machine q35" ;;
     nic-iommu) echo "$stock $intel" ;;
   esac
 }
@@ -36,7 +36,8 @@ kernel_arguments() {
     virtio) echo "vfio_iommu_type1.allow_unsafe_interrupts=1" ;;
     bare) echo "vfio.enable_unsafe_noiommu_mode=1" ;;
     rxe) echo "lab.no-tools" ;;
-    nic) echo "lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
+    nic-far) echo "lab.no-tools" ;;
+    nic | nic-roce) echo "lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
     nic-iommu) echo "intel_iommu=on,sm_off iommu.passthrough=0 lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
   esac
 }
@@ -93,6 +94,16 @@ start_devices() {
         "$PROJECT/tools/bin/hghca" "$LAB"
       add_vfio_user "$socket-nic"
       ;;
+    nic-far)
+      # Both cards, on one hub; it outlives this guest.
+      mkdir -p "$OUT/nic-roce"
+      start_server nic-roce nics "$socket" \
+        env JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 "$PROJECT/tools/bin/hghca" model serve --kind virtio \
+        --socket "$SOCKETS/nic-roce" -o hub=h -o roce=rfc-v2 -o mac=52:54:00:0a:62:0b \
+        --peer "$socket" --peer-option hub=h --peer-option roce=rfc-v2 --peer-option mac=52:54:00:0a:62:0c
+      add_vfio_user "$socket"
+      ;;
+    nic-roce) add_vfio_user "$socket" ;;
   esac
 }
 
@@ -116,7 +127,7 @@ start_guest() {
   : > "$OUT/$guest/results"
   : > "$OUT/$guest/ended"
   arguments="console=ttyS0 quiet panic=-1 mitigations=off nokaslr no_timer_check $(kernel_arguments "$guest")"
-  arguments+=" lab.home=$PROJECT lab.jdk=$JDK"
+  arguments+=" lab.home=$PROJECT lab.jdk=$JDK lab.guest=$guest"
   if [ $# -gt 0 ]; then
     printf '%s\n' "$@" > "$OUT/$guest/jobs"
     for job in "$@"; do limit=$((limit + ${job##* })); done

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A TCP peer that measures a network: stream.py ADDRESS.
 
-A client sends a line, "up" or "down SECONDS". Up: it sends until it ends its direction, and gets the
+A client sends a line, "up", "down SECONDS", or "end", which ends this program. Up: it sends until it ends its direction, and gets the
 number of bytes and their CRC. Down: it gets bytes for that time, then both numbers behind them, in
 the last 32 bytes.
 """
+import os
 import socket
 import sys
 import threading
@@ -19,6 +20,8 @@ def serve(connection):
     with connection, connection.makefile("rb") as stream:
         words = stream.readline().split()
         total = crc = 0
+        if words == [b"end"]:
+            os._exit(0)
         if words == [b"up"]:
             while data := stream.read1(1 << 16):
                 crc = zlib.crc32(data, crc)

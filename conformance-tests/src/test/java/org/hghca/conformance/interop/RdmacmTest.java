@@ -80,8 +80,8 @@ class RdmacmTest {
   }
 
   /**
-   * Runs a client in the guest, again while our server does not listen yet: that prints nothing. Not
-   * for several connections: the server would take the last ones of the run that is refused.
+   * Runs a client in the guest, again while our server does not listen yet: that prints nothing.
+   * Not for several connections: the server would take the last ones of the run that is refused.
    */
   private End client(String command) {
     Instant end = Instant.now().plus(PATIENCE);
