@@ -13,8 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * path has run, a round of it allocates not one byte.
  */
 class AllocationTest {
-  private static final ThreadMXBean THREADS =
-      (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   /** The first rounds load classes and link call sites; a compiler's change of mind costs one. */
   private static final int ROUNDS = 20;

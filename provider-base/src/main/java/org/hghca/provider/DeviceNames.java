@@ -12,8 +12,8 @@ import org.hghca.vfio.PciIds;
 import org.hghca.vfio.VfioException;
 
 /**
- * The names of the devices of a driver: its prefix with a number from 0, over the sorted locators of
- * the system property {@code hghca.devices} (separated by commas), then over those that the
+ * The names of the devices of a driver: its prefix with a number from 0, over the sorted locators
+ * of the system property {@code hghca.devices} (separated by commas), then over those that the
  * platform discovers. Functions of other drivers do not count.
  */
 final class DeviceNames {

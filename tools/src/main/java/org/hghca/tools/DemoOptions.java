@@ -92,4 +92,5 @@ final class DemoOptions {
       object.put("error", failure.getMessage());
       out.println(PrettyJson.of(object));
     }
-  }}
+  }
+}

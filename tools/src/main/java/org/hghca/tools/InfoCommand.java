@@ -30,8 +30,8 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
     name = "info",
     description =
-        "Print the attributes of devices, as ibv_devinfo does, and what the card reports. Of a virtio"
-            + " network device without RoCE: what it offers, and why it has no verbs.",
+        "Print the attributes of devices, as ibv_devinfo does, and what the card reports. Of a"
+            + " virtio network device without RoCE: what it offers, and why it has no verbs.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class InfoCommand implements Callable<Integer> {

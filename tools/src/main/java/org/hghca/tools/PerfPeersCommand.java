@@ -76,7 +76,8 @@ final class PerfPeersCommand implements Callable<Integer> {
         rows = run.run();
       }
       PeersReport report = new PeersReport(facts(), rows);
-      out.println(json ? PrettyJson.of(report.toJson()) : markdown ? report.markdown() : report.text());
+      out.println(
+          json ? PrettyJson.of(report.toJson()) : markdown ? report.markdown() : report.text());
       out.flush();
       ExitCode end = report.isGood() ? ExitCode.OK : ExitCode.FAILED;
       return (run.isInterrupted() ? ExitCode.INTERRUPTED : end).code();

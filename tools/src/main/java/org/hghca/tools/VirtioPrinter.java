@@ -96,8 +96,7 @@ final class VirtioPrinter {
     json.put("vectors", network.vectors());
     json.put("status", network.status());
     Map<String, Object> features = new LinkedHashMap<>();
-    bits(network.offered())
-        .forEach(bit -> features.put(report.feature(bit), extent(network, bit)));
+    bits(network.offered()).forEach(bit -> features.put(report.feature(bit), extent(network, bit)));
     json.put("features", features);
     json.put("queues", network.queues().stream().map(VirtioPrinter::json).toList());
     network.mac().ifPresent(mac -> json.put("mac", "%012x".formatted(mac)));

@@ -81,8 +81,8 @@ class InfoVirtioTest {
     CommandLineRun run = CommandLineRun.of("info", "-d", CARD);
 
     String refusal =
-        "is a network device without RoCE (rfc-v2): it does not offer feature 55; it offers features"
-            + " 0x10330870028: EOPNOTSUPP (95)";
+        "is a network device without RoCE (rfc-v2): it does not offer feature 55; it offers"
+            + " features 0x10330870028: EOPNOTSUPP (95)";
     assertThat(run.exitCode()).isEqualTo(ExitCode.NOT_OPENED.code());
     assertThat(run.err()).startsWith("hghca: virtio:card?").contains(refusal);
     assertThat(run.out())
