@@ -12,8 +12,8 @@ import org.hghca.virtio.abi.UsedRing;
  * gives back chains that the device has used. A chain goes by the number of its first descriptor,
  * {@code 0} to {@code size() - 1}, under which a driver keeps what it needs.
  *
- * <p>The device owns the buffers of a chain from {@link #kick} until {@link #poll} returns it.
- * Nothing is allocated for a chain.
+ * <p>The device owns the buffers of a chain from {@link #publish} or {@link #kick} until {@link
+ * #poll} returns it. Nothing is allocated for a chain.
  *
  * <p>Not thread-safe: a lock of the driver serializes the calls. A device that breaks the
  * specification fails the queue: this call and all later ones throw {@link VirtioException} with
@@ -54,10 +54,11 @@ public final class Virtqueue {
   private int tailFlags;
   private long writable;
 
-  /** Free-running indices: handed over, visible to the device, given back. */
+  /** Free-running indices: handed over, visible to the device, told to it, given back. */
   private int submitted;
 
   private int published;
+  private int kicked;
   private int consumed;
 
   private int length;
@@ -176,18 +177,27 @@ public final class Virtqueue {
   }
 
   /**
+   * Makes all chains visible that were handed over. The device may not look for them before it is
+   * notified by {@link #kick}.
+   */
+  public void publish() {
+    checkAlive();
+    memory.publishAvailable(submitted);
+    published = submitted;
+  }
+
+  /**
    * Makes all chains visible that were handed over, and notifies the device if it wants that.
    *
    * @return whether it was notified
    */
   public boolean kick() {
-    checkAlive();
-    if (submitted == published) {
+    publish();
+    if (submitted == kicked) {
       return false;
     }
-    int before = published;
-    memory.publishAvailable(submitted);
-    published = submitted;
+    int before = kicked;
+    kicked = submitted;
     // The index must be visible before the device's wish is read: otherwise the device may go to
     // sleep without seeing the index, while the driver reads that it is awake.
     VarHandle.fullFence();
@@ -328,6 +338,7 @@ public final class Virtqueue {
     building = 0;
     submitted = 0;
     published = 0;
+    kicked = 0;
     consumed = 0;
     failure = null;
     disarm();

@@ -105,6 +105,46 @@ class VirtqueueTest extends FakeDeviceFixture {
   }
 
   @Test
+  void publishedChainIsThereBeforeTheDeviceIsNotified() {
+    submit(1);
+    queue.publish();
+    assertThat(fake.notified).isEmpty();
+    assertThat(fake.take(0)).isZero();
+    submit(2);
+    assertThat(queue.kick()).isTrue();
+    assertThat(fake.notified).hasSize(1);
+    assertThat(fake.take(0)).isEqualTo(1);
+    assertThat(queue.kick()).isFalse();
+  }
+
+  @Test
+  void usedChainsCanBeLookedAtBeforeTheyComeBack() {
+    int first = submit(100);
+    int second = submit(200);
+    queue.kick();
+    assertThat(queue.pending()).isZero();
+    fake.use(0, second, 2);
+    fake.use(0, first, 1);
+    assertThat(queue.pending()).isEqualTo(2);
+    assertThat(queue.peek(0)).isEqualTo(second);
+    assertThat(queue.peek(1)).isEqualTo(first);
+    assertThat(queue.poll()).isEqualTo(second);
+    assertThat(queue.pending()).isEqualTo(1);
+    assertThat(queue.peek(0)).isEqualTo(first);
+  }
+
+  @Test
+  void lookingAtAChainThatDoesNotExistFailsTheQueue() {
+    submit(1);
+    queue.kick();
+    fake.use(0, 5, 0);
+    assertThat(queue.pending()).isEqualTo(1);
+    assertFailure(Reason.MALFORMED, () -> queue.peek(0))
+        .withMessageContaining("it used chain 5, which it does not have");
+    assertFailure(Reason.MALFORMED, queue::poll);
+  }
+
+  @Test
   void noKickWhenTheDeviceNeedsNone() {
     fake.put(seen.used, 2, 1);
     submit(1);

@@ -32,9 +32,9 @@ import org.hghca.virtio.abi.roce.RequestNotify;
 import org.hghca.virtio.abi.roce.RoceCommand;
 
 /**
- * A completion queue. Its virtqueue holds buffers for entries, which go back to the device in the
- * poll that takes them. It has room for all requests that the attached queues can have outstanding,
- * since a device without a buffer loses the completion.
+ * A completion queue. Its virtqueue holds buffers for entries; each goes back to the device before
+ * the request is free whose completion it held. It has room for all requests that the attached
+ * queues can have outstanding, since a device without a buffer loses the completion.
  */
 final class RoceCompletionQueue extends Resource
     implements CompletionQueue, SharedCompletions, ContextCounters.Counted {
@@ -158,6 +158,7 @@ final class RoceCompletionQueue extends Resource
     int slot = queue.nextId();
     queue.put(memory.address(slot), CompletionEntry.SIZE, true);
     queue.submit();
+    queue.publish();
     offers++;
   }
 
@@ -245,7 +246,6 @@ final class RoceCompletionQueue extends Resource
       }
       checkLength();
       count = complete(slots, (long) slot * SLOT, out, count);
-      offer();
     }
     if (offers != before) {
       queue.kick();
@@ -260,7 +260,7 @@ final class RoceCompletionQueue extends Resource
   }
 
   /**
-   * Completes the request of an entry.
+   * Completes the request of an entry, whose buffer goes back to the device if it is the device's.
    *
    * @return the index of the next completion: the same if the program sees none
    */
@@ -280,7 +280,7 @@ final class RoceCompletionQueue extends Resource
     if (status != 0) {
       qp.failed(status, isReceive);
       if (isReceive && status == FLUSHED && qp.sharesReceives()) {
-        giveBack(qp, cookie);
+        giveBack(qp, cookie, from == slots);
         return count;
       }
       failures[status]++;
@@ -297,7 +297,7 @@ final class RoceCompletionQueue extends Resource
         .fill(
             out,
             count,
-            work.complete(cookie),
+            work.wrId(cookie),
             status,
             CompletionCodes.opcode(CompletionEntry.OPCODE.get(from, at), isReceive),
             flags,
@@ -306,6 +306,10 @@ final class RoceCompletionQueue extends Resource
             qpn,
             immediate,
             qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : 0);
+    if (from == slots) {
+      offer();
+    }
+    work.complete(cookie);
     if (qp.sharesReceives() && (isReceive || status != 0)) {
       tellShare(qp);
     }
@@ -313,9 +317,12 @@ final class RoceCompletionQueue extends Resource
   }
 
   /** The device has flushed a receive that returns to its shared receive queue. */
-  private void giveBack(RoceQueuePair qp, long cookie) {
+  private void giveBack(RoceQueuePair qp, long cookie, boolean isOfDevice) {
     qp.share().flush((int) cookie);
-    long _ = qp.receives().complete(cookie);
+    if (isOfDevice) {
+      offer();
+    }
+    qp.receives().complete(cookie);
     tellShare(qp);
   }
 
@@ -462,7 +469,6 @@ final class RoceCompletionQueue extends Resource
         queue.poll();
         checkLength();
         complete(slots, at, null, 0);
-        offer();
       }
     }
     queue.kick();

@@ -165,12 +165,14 @@ abstract class WorkQueue {
     return cookie >>> 33 == 0 && position - tail >= 0 && (int) HEAD.getAcquire(this) - position > 0;
   }
 
-  /** The request is complete, and all before it; returns its {@code wr_id}. */
-  final long complete(long cookie) {
-    int position = (int) cookie;
-    long wrId = wrIds[position & wrIds.length - 1];
-    TAIL.setRelease(this, position + 1);
-    return wrId;
+  /** The {@code wr_id} of an outstanding request. */
+  final long wrId(long cookie) {
+    return wrIds[(int) cookie & wrIds.length - 1];
+  }
+
+  /** The request is complete, and all before it: others can be posted in their place. */
+  final void complete(long cookie) {
+    TAIL.setRelease(this, (int) cookie + 1);
   }
 
   /**

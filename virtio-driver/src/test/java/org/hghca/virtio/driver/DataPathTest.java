@@ -303,6 +303,21 @@ class DataPathTest extends ScriptedDeviceFixture {
     other.close();
   }
 
+  /**
+   * Once the request of a completion is free another thread may post the next one, whose completion
+   * needs a buffer: it is there already, and not only at the end of the poll, which fails here.
+   */
+  @Test
+  void bufferOfACompletionGoesBackBeforeItsRequestIsFree() {
+    qp.postSend(request().send());
+    completeSend(device.take(SQ), 0);
+    device.complete(0, entry(new byte[8], 0, 0, 2)); // of a request that is complete already
+
+    assertThat(device.available(ScriptedDevice.FIRST_CQ)).isEqualTo(14);
+    assertErrno(Errno.EIO, () -> cq.poll(completions));
+    assertThat(device.available(ScriptedDevice.FIRST_CQ)).isEqualTo(15);
+  }
+
   @Test
   void datagramNamesItsHandle() {
     device.answer(9, data -> ScriptedDevice.number(3));
