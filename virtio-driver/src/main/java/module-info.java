@@ -1,6 +1,6 @@
 /** The driver of virtio-net devices with RoCE queues, beneath the verbs. */
 module org.hghca.virtio.driver {
-  requires org.hghca.provider;
+  requires transitive org.hghca.provider;
   requires transitive org.hghca.verbs;
   requires org.hghca.vfio;
   requires transitive org.hghca.virtio;
