@@ -36,7 +36,9 @@ import picocli.CommandLine.Spec;
     name = "bringup",
     description = {
       "Bring a board up step by step, and report what each step expected and saw: PCI, HCR,"
-          + " commands, tables, queue pairs, every operation with data, errors, events, speed.",
+          + " commands, tables, queue pairs, every operation with data, errors, events, speed. Of a"
+          + " virtio network device: features, negotiation, queues, control commands, a frame, and"
+          + " with RoCE the same operations.",
       "Without a loop, steps with data are skipped, which is no failure. The board belongs to this"
           + " command while it runs, and is reset before and after. Ctrl-C ends it and writes the"
           + " report of the completed steps."
@@ -128,10 +130,15 @@ final class BringupCommand implements Callable<Integer> {
   public Integer call() {
     if (list) {
       TextOutput.list(out(), new Bringup(BringupOptions.of("model:")).steps());
+      out().print("\nA virtio network device:\n");
+      TextOutput.list(out(), new Bringup(BringupOptions.of("virtio:")).steps());
       return 0;
     }
     BringupOptions options = options();
     Bringup session = new Bringup(options);
+    if (options.profile().isPresent() && !session.isOfCard()) {
+      throw wrong("--profile is an option for cards, and %s is none".formatted(options.device()));
+    }
     checkIds(session.steps(), options.only());
     checkIds(session.steps(), options.skip());
     List<ReportFile<BringupReport>> files = files();

@@ -18,7 +18,7 @@ import org.hghca.vfio.PciFunctions;
  * The board while its registers are driven without the driver: the state known so far, and the
  * parts that must be shut down. One thread at a time.
  */
-final class Board {
+final class Board implements Target {
   private final BringupOptions options;
   private TappedFunction function;
   private HardwareProfile profile;
@@ -35,11 +35,13 @@ final class Board {
     this.options = options;
   }
 
-  BringupOptions options() {
+  @Override
+  public BringupOptions options() {
     return options;
   }
 
-  Locator locator() {
+  @Override
+  public Locator locator() {
     return Locator.parse(options.device());
   }
 
@@ -56,8 +58,8 @@ final class Board {
     }
   }
 
-  /** Takes the function from the system. */
-  void open() {
+  @Override
+  public void open() {
     function = new TappedFunction(PciFunctions.open(locator()));
     faultsKnown = 0;
   }
@@ -79,7 +81,8 @@ final class Board {
     }
   }
 
-  PciFunction function() {
+  @Override
+  public PciFunction function() {
     return function;
   }
 
@@ -88,8 +91,8 @@ final class Board {
     return function.tap();
   }
 
-  /** The commands given since the last call. */
-  List<CommandRecord> takeCommands() {
+  @Override
+  public List<CommandRecord> takeCommands() {
     keepCommands();
     List<CommandRecord> taken = List.copyOf(given);
     given.clear();
@@ -129,6 +132,11 @@ final class Board {
   /** Which profile of the card is in use; null before it is known. */
   HardwareProfile profile() {
     return profile;
+  }
+
+  @Override
+  public Abilities abilities() {
+    return profile == null ? null : Abilities.of(profile);
   }
 
   boolean isRtl() {
@@ -185,8 +193,8 @@ final class Board {
         || Files.exists(Path.of("/sys/bus/pci/devices", locator.name(), "iommu"));
   }
 
-  /** Stops the card and releases everything that exists. */
-  void close() {
+  @Override
+  public void close() {
     if (function == null) {
       return;
     }

@@ -30,7 +30,7 @@ public final class Bringup {
   private static final Duration GRACE = Duration.ofSeconds(3);
 
   private final BringupOptions options;
-  private final Board board;
+  private final Target board;
   private final Driver driver;
   private final List<Step> steps = new ArrayList<>();
   private final Map<String, StepResult> done = new HashMap<>();
@@ -43,19 +43,50 @@ public final class Bringup {
   /** A session that has not started. */
   public Bringup(BringupOptions options) {
     this.options = options;
-    this.board = new Board(options);
-    this.driver = new Driver(board);
-    steps.addAll(new PciSteps(board).steps());
-    steps.addAll(new HcrSteps(board).steps());
-    steps.addAll(new QuerySteps(board).steps());
-    steps.addAll(new TableSteps(board).steps());
-    steps.addAll(new QueueSteps(board).steps());
-    steps.addAll(new RawDataSteps(board).steps());
-    steps.addAll(new DriverSteps(driver).steps());
+    if (VirtioBoard.isVirtio(options)) {
+      VirtioBoard virtio = new VirtioBoard(options);
+      board = virtio;
+      driver = new Driver(virtio);
+      virtioSteps(virtio);
+    } else {
+      Board card = new Board(options);
+      board = card;
+      driver = new Driver(card);
+      cardSteps(card);
+    }
+  }
+
+  private void cardSteps(Board card) {
+    PciSteps pci = new PciSteps(card);
+    steps.addAll(pci.ofEveryFunction());
+    steps.addAll(pci.ofCard());
+    steps.addAll(new HcrSteps(card).steps());
+    steps.addAll(new QuerySteps(card).steps());
+    steps.addAll(new TableSteps(card).steps());
+    steps.addAll(new QueueSteps(card).steps());
+    steps.addAll(new RawDataSteps(card).steps());
+    verbsSteps("profile", "hca.close");
+    steps.addAll(new StopSteps(card, driver).steps());
+  }
+
+  private void virtioSteps(VirtioBoard virtio) {
+    steps.addAll(new PciSteps(virtio).ofEveryFunction());
+    steps.addAll(new VirtioSteps(virtio).steps());
+    steps.addAll(new NetSteps(virtio).steps());
+    steps.addAll(new RoceSteps(virtio).steps());
+    verbsSteps(RoceSteps.OBJECTS, RoceSteps.CLOSE);
+  }
+
+  private void verbsSteps(String... needs) {
+    steps.addAll(new DriverSteps(driver, needs).steps());
     steps.addAll(new DataSteps(driver).steps());
     steps.addAll(new ErrorSteps(driver).steps());
     steps.addAll(new SpeedSteps(driver).steps());
-    steps.addAll(new StopSteps(board, driver).steps());
+  }
+
+  /** Whether it is about a card; otherwise it is about a virtio device. */
+  public boolean isOfCard() {
+    return board instanceof Board;
   }
 
   /** All steps in their order. */
@@ -95,7 +126,7 @@ public final class Bringup {
     }
     return new BringupReport(
         options.device(),
-        board.profile() == null ? "" : board.profile().name(),
+        board.abilities() == null ? "" : board.abilities().name(),
         started,
         System.nanoTime() - start,
         results,

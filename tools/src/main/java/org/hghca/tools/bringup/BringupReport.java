@@ -7,7 +7,8 @@ import java.util.List;
  * The result of a session.
  *
  * @param device locator of the board
- * @param profile the profile of the card that was found; empty if it was not detected
+ * @param profile the profile of the card that was found, {@code virtio} for a virtio device; empty
+ *     if it was not detected
  * @param started when it began
  * @param nanos how long it took
  * @param results all steps in their order

@@ -72,7 +72,7 @@ final class DataSteps {
 
   /** Offsets of the source; the target follows the profile. */
   private void sweep(Observation o, Transfers transfers, Kind kind, int[] lengths) {
-    int alignment = driver.profile().destinationAlignment();
+    int alignment = driver.abilities().destinationAlignment();
     int[] from = {0, 1, 31, 100};
     int[] to = {0, 1, 5, 33};
     int next = 0;
@@ -96,7 +96,7 @@ final class DataSteps {
 
   private void rc(Observation o, Kind kind) {
     expectAll(o, LENGTHS);
-    if (kind.hasImmediate() && !driver.profile().immediateDelivered()) {
+    if (kind.hasImmediate() && !driver.abilities().immediateDelivered()) {
       o.expect("the receiver does not get the immediate: this card never delivers it");
     }
     try (Pair pair = new Pair(driver, QpType.RC, BYTES, 0).connect()) {
@@ -105,7 +105,7 @@ final class DataSteps {
   }
 
   private void sendImmediate(Observation o) {
-    if (driver.profile().immediateDelivered()) {
+    if (driver.abilities().immediateDelivered()) {
       rc(o, SEND_IMM);
       return;
     }
@@ -165,7 +165,7 @@ final class DataSteps {
   }
 
   private void zero(Observation o) {
-    if (!driver.profile().zeroLength()) {
+    if (!driver.abilities().zeroLength()) {
       refused(
           o,
           "this card would lose synchronisation of its streams",
@@ -182,10 +182,10 @@ final class DataSteps {
   }
 
   private void atomics(Observation o) {
-    if (!driver.profile().atomics()) {
+    if (!driver.abilities().atomics()) {
       refused(
           o,
-          "it would stop the send side of this card",
+          "the device has none, and an attempt would stop the send side of some",
           (pair, request) ->
               request
                   .fetchAndAdd(pair.right().memory().address(), pair.right().memory().rkey(), 1)

@@ -2,7 +2,6 @@ package org.hghca.tools.bringup;
 
 import java.util.SortedMap;
 import java.util.TreeMap;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;
@@ -13,12 +12,12 @@ import org.hghca.vfio.Locator;
 final class Driver {
   static final int PORT = 1;
 
-  private final Board board;
+  private final Target board;
   private Context left;
   private Context peer;
   private boolean looped;
 
-  Driver(Board board) {
+  Driver(Target board) {
     this.board = board;
   }
 
@@ -26,8 +25,8 @@ final class Driver {
     return board.options();
   }
 
-  HardwareProfile profile() {
-    return board.profile();
+  Abilities abilities() {
+    return board.abilities();
   }
 
   /** The board's locator with limit and profile of this session, where it names none of its own. */

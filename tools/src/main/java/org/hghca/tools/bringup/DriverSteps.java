@@ -14,9 +14,16 @@ final class DriverSteps {
   static final String CLOSE = "driver.close";
 
   private final Driver driver;
+  private final String[] needs;
 
-  DriverSteps(Driver driver) {
+  /**
+   * On a driver.
+   *
+   * @param needs ids of the steps that must have passed before the driver opens the board
+   */
+  DriverSteps(Driver driver, String... needs) {
     this.driver = driver;
+    this.needs = needs;
   }
 
   List<Step> steps() {
@@ -27,8 +34,7 @@ final class DriverSteps {
             "verbs: ibv_open_device, ibv_query_device",
             "run hghca info -d <locator> --debug: it shows every command of the bring-up",
             this::open,
-            "profile",
-            "hca.close"),
+            needs),
         Step.of(
             "driver.port",
             "the port",
@@ -46,7 +52,7 @@ final class DriverSteps {
   }
 
   private void open(Observation o) {
-    o.expect("a device of profile %s".formatted(driver.profile()));
+    o.expect("a device of profile %s".formatted(driver.abilities().name()));
     driver.open();
     DeviceAttributes device = driver.left().queryDevice();
     o.saw(
@@ -64,8 +70,8 @@ final class DriverSteps {
       String profile = context.card().profile();
       o.saw("profile %s, HCR at BAR0 + %xh".formatted(profile, context.card().hcrBase()));
       o.check(
-          profile.equals(driver.profile().name()),
-          "the driver detects profile %s, not %s".formatted(profile, driver.profile()));
+          profile.equals(driver.abilities().name()),
+          "the driver detects profile %s, not %s".formatted(profile, driver.abilities().name()));
     }
   }
 
@@ -73,7 +79,7 @@ final class DriverSteps {
    * Reports how many requests of a queue pair may be outstanding on the card, if there is a limit.
    */
   private void sends(Observation o, int outstanding) {
-    int safe = driver.profile().requestsOutstanding();
+    int safe = driver.abilities().requestsOutstanding();
     if (outstanding != 0) {
       o.saw("sends of a queue pair in the card: %d at a time".formatted(outstanding));
     }
@@ -121,17 +127,17 @@ final class DriverSteps {
   }
 
   /** The last step of those that use the driver. */
-  Step closeStep() {
+  static Step closeStep(Driver driver) {
     return Step.of(
         CLOSE,
         "no DMA was refused, and the driver gives the board back",
         "verbs: ibv_close_device; IOMMU of the platform",
         "the faults in hghca info --counters, and the system's log",
-        this::close,
+        o -> close(o, driver),
         OPEN);
   }
 
-  private void close(Observation o) {
+  private static void close(Observation o, Driver driver) {
     o.expect("0 refused accesses; close without an error");
     Counters counters = driver.left().counters();
     o.saw("%s".formatted(counters));

@@ -2,7 +2,6 @@ package org.hghca.tools.bringup;
 
 import java.time.Duration;
 import java.util.List;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
@@ -88,7 +87,7 @@ final class ErrorSteps {
   }
 
   private void localKey(Observation o) {
-    boolean careful = driver.profile() != HardwareProfile.S;
+    boolean careful = !driver.abilities().keysSafe();
     o.expect(
         careful
             ? "the driver refuses it with EINVAL: it would stop the card"
@@ -113,10 +112,10 @@ final class ErrorSteps {
   }
 
   private void remoteKey(Observation o) {
-    if (!driver.profile().errorCqes()) {
+    if (!driver.abilities().errorCompletions()) {
       throw Observation.skip("this card checks no keys");
     }
-    boolean exact = driver.profile().errorCqeHasSyndrome();
+    boolean exact = driver.abilities().exactErrors();
     o.expect(
         exact
             ? "a remote access error; the queue pair is in ERR"
@@ -146,7 +145,7 @@ final class ErrorSteps {
   private void flush(Observation o) {
     o.expect(
         "two receives, flushed"
-            + (driver.profile().flushesInHardware() ? "" : ": by the driver, the card does not"));
+            + (driver.abilities().flushes() ? "" : ": by the driver, the card does not"));
     try (Pair pair = pair().connect()) {
       QueuePair qp = pair.left().pair();
       ReceiveRequest receive = new ReceiveRequest(1).into(pair.left().memory(), 0, 64);
@@ -175,7 +174,7 @@ final class ErrorSteps {
   }
 
   private void checkRetries() {
-    if (!driver.profile().rnrAndTimeoutInHardware()) {
+    if (!driver.abilities().retries()) {
       throw Observation.skip("this card does not retry, and the queue pair's number would be lost");
     }
   }
@@ -212,7 +211,7 @@ final class ErrorSteps {
 
   private void event(Observation o) {
     o.expect(
-        driver.profile().eventQueues()
+        driver.abilities().events()
             ? "an event of the card"
             : "an event: this card has none, so the driver polls for it");
     driver.whereSupported(() -> waitForEvent(o));

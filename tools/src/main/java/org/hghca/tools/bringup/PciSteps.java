@@ -26,13 +26,14 @@ final class PciSteps {
           MSIX, "MSI-X",
           ADVANCED, "advanced features");
 
-  private final Board board;
+  private final Target board;
 
-  PciSteps(Board board) {
+  PciSteps(Target board) {
     this.board = board;
   }
 
-  List<Step> steps() {
+  /** What every function has. */
+  List<Step> ofEveryFunction() {
     return List.of(
         Step.of(
             "open",
@@ -60,7 +61,12 @@ final class PciSteps {
             PCI + ", command register 04h",
             "the function is in a low-power state, or the bridge above it is off",
             this::command,
-            "pci.identity"),
+            "pci.identity"));
+  }
+
+  /** What a card has. */
+  List<Step> ofCard() {
+    return List.of(
         Step.of(
             "pci.bars",
             "BAR0 and BAR2",

@@ -25,7 +25,7 @@ final class SpeedSteps {
             this::measure,
             "rc.send",
             "rc.write"),
-        new DriverSteps(driver).closeStep());
+        DriverSteps.closeStep(driver));
   }
 
   private void measure(Observation o) {

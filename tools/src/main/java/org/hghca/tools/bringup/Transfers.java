@@ -200,7 +200,7 @@ final class Transfers {
         c.byteLength(0) == length,
         "%s: the completion of the receiver has %d bytes, not %d"
             .formatted(what, c.byteLength(0), length));
-    boolean delivered = kind.hasImmediate() && driver.profile().immediateDelivered();
+    boolean delivered = kind.hasImmediate() && driver.abilities().immediateDelivered();
     o.check(
         c.hasImmediate(0) == delivered && (!delivered || c.immediate(0) == IMMEDIATE),
         "%s: the immediate is %s"

@@ -15,7 +15,7 @@ import org.hghca.virtio.abi.roce.QueuePlan;
  * coalescing and the place in the configuration to tunnel types. A device that means those never
  * gets a command of RoCE.
  */
-final class RoceOffer {
+public final class RoceOffer {
   private final VirtioDevice device;
   private final Dialect dialect;
 
@@ -30,7 +30,7 @@ final class RoceOffer {
    * @param device before its features are negotiated
    * @throws VerbsException EOPNOTSUPP when it has no RoCE, saying by what that shows
    */
-  static QueuePlan check(VirtioDevice device, Dialect dialect) {
+  public static QueuePlan check(VirtioDevice device, Dialect dialect) {
     return new RoceOffer(device, dialect).check();
   }
 

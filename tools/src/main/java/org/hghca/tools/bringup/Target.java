@@ -1,0 +1,28 @@
+package org.hghca.tools.bringup;
+
+import java.util.List;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunction;
+
+/** The function of a session, while its registers are driven without the driver of the verbs. */
+interface Target {
+  BringupOptions options();
+
+  /** Which function it is. */
+  Locator locator();
+
+  /** Takes the function from the system. */
+  void open();
+
+  /** The function; null before it is open. */
+  PciFunction function();
+
+  /** What the device is known to do; null before that is known. */
+  Abilities abilities();
+
+  /** The commands given since the last call. */
+  List<CommandRecord> takeCommands();
+
+  /** Stops the device and releases everything that exists. */
+  void close();
+}
