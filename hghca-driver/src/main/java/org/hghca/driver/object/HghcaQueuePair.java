@@ -35,6 +35,7 @@ import org.hghca.provider.OwnerCheck;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.srq.SharedQueue;
 import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
@@ -108,7 +109,8 @@ final class HghcaQueuePair extends Resource
     GrhPlacement header = GrhPlacement.of(type, profile);
     this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
     this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
-    ReceiveSharing shared = shared(pd, config).orElse(null);
+    ReceiveSharing shared =
+        SharedQueue.of(config, pd).map(queue -> ReceiveSharing.of(queue, limits)).orElse(null);
     // On a card with workarounds, other threads also read the rings, or ring for it.
     boolean locks = !config.isSingleOwner() || !profile.flushesInHardware();
     SpinLock receiveLock = locks ? new SpinLock(LockRank.RECEIVES) : null;
@@ -266,23 +268,8 @@ final class HghcaQueuePair extends Resource
                 pd,
                 own(pd, config.sendCompletionQueue()),
                 own(pd, config.receiveCompletionQueue())),
-            shared(pd, config).stream().map(ReceiveSharing::queue))
+            SharedQueue.of(config, pd).stream())
         .toArray(Resource[]::new);
-  }
-
-  private static Optional<ReceiveSharing> shared(HghcaProtectionDomain pd, QueuePairConfig config) {
-    return config
-        .sharedReceiveQueue()
-        .map(
-            queue ->
-                ReceiveSharing.of(queue, pd.device().card().limits())
-                    .filter(ours -> queue.protectionDomain().equals(pd))
-                    .orElseThrow(
-                        () ->
-                            new VerbsException(
-                                Errno.EINVAL,
-                                "the shared receive queue belongs to another protection domain than %s"
-                                    .formatted(pd.describe()))));
   }
 
   private static HghcaCompletionQueue own(HghcaProtectionDomain pd, CompletionQueue queue) {

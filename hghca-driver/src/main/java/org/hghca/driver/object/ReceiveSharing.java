@@ -1,6 +1,5 @@
 package org.hghca.driver.object;
 
-import java.util.Optional;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveRing;
@@ -8,7 +7,6 @@ import org.hghca.provider.SpinLock;
 import org.hghca.provider.srq.SharedQueue;
 import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.QueuePairCapabilities;
-import org.hghca.verbs.SharedReceiveQueue;
 
 /**
  * A shared receive queue for its queue pairs: the card implements it, if it announces that;
@@ -31,13 +29,9 @@ sealed interface ReceiveSharing permits HardwareSrq, ReceiveSharing.Dealing {
    */
   SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring);
 
-  /** That of a queue; empty when the queue is not of this driver. */
-  static Optional<ReceiveSharing> of(SharedReceiveQueue queue, Limits limits) {
-    return switch (queue) {
-      case HardwareSrq card -> Optional.of(card);
-      case SoftwareSrq dealt -> Optional.of(new Dealing(dealt, limits));
-      default -> Optional.empty();
-    };
+  /** That of a queue of this driver. */
+  static ReceiveSharing of(SharedQueue queue, Limits limits) {
+    return queue instanceof HardwareSrq card ? card : new Dealing((SoftwareSrq) queue, limits);
   }
 
   /** The driver deals the requests. */

@@ -3,12 +3,14 @@ package org.hghca.provider.srq;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.SharedReceiveQueueConfig;
@@ -36,6 +38,28 @@ public abstract class SharedQueue extends Resource
     this.pd = pd;
     this.context = context;
     this.maxSge = config.maxSge();
+  }
+
+  /**
+   * The shared receive queue that a queue pair is to use; empty if it has its own receives.
+   *
+   * @param pd of the queue pair
+   * @throws VerbsException EINVAL when the queue belongs to another protection domain
+   */
+  public static <D extends Resource & ProtectionDomain> Optional<SharedQueue> of(
+      QueuePairConfig config, D pd) {
+    return config
+        .sharedReceiveQueue()
+        .map(
+            queue -> {
+              if (queue instanceof SharedQueue ours && ours.pd.equals(pd)) {
+                return ours;
+              }
+              throw new VerbsException(
+                  Errno.EINVAL,
+                  "the shared receive queue belongs to another protection domain than %s"
+                      .formatted(pd.describe()));
+            });
   }
 
   /** Checks that the device supports a queue of this config. */

@@ -13,6 +13,7 @@ import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.ReceiveShare;
+import org.hghca.provider.srq.SharedQueue;
 import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AsyncEventType;
@@ -68,7 +69,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     this.type = config.type();
     this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
     this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
-    SoftwareSrq shared = shared(pd, config).orElse(null);
+    SoftwareSrq shared = SharedQueue.of(config, pd).map(SoftwareSrq.class::cast).orElse(null);
     QueuePairCapabilities sizes = sizes(config, shared);
     this.capabilities =
         shared == null
@@ -139,23 +140,8 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
                 pd,
                 own(pd, config.sendCompletionQueue()),
                 own(pd, config.receiveCompletionQueue())),
-            shared(pd, config).stream())
+            SharedQueue.of(config, pd).stream())
         .toArray(Resource[]::new);
-  }
-
-  private static Optional<SoftwareSrq> shared(RoceProtectionDomain pd, QueuePairConfig config) {
-    return config
-        .sharedReceiveQueue()
-        .map(
-            queue -> {
-              if (queue instanceof SoftwareSrq ours && ours.protectionDomain().equals(pd)) {
-                return ours;
-              }
-              throw new VerbsException(
-                  Errno.EINVAL,
-                  "the shared receive queue belongs to another protection domain than %s"
-                      .formatted(pd.describe()));
-            });
   }
 
   /** What its queues have room for. */
