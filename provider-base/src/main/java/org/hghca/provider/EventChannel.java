@@ -62,7 +62,7 @@ public final class EventChannel extends Resource
    *
    * @throws VerbsException EINVAL when it is of another context
    */
-  public static <C extends Resource & Context> Optional<EventChannel> of(
+  private static <C extends Resource & Context> Optional<EventChannel> of(
       CompletionQueueConfig config, C context) {
     return config
         .channel()
@@ -76,6 +76,14 @@ public final class EventChannel extends Resource
                   "the completion channel belongs to another context than %s"
                       .formatted(context.describe()));
             });
+  }
+
+  /** What a new completion queue of a context uses: the context, and its channel if it has one. */
+  public static <C extends Resource & Context> Resource[] used(
+      CompletionQueueConfig config, C context) {
+    return of(config, context)
+        .map(channel -> new Resource[] {context, channel})
+        .orElseGet(() -> new Resource[] {context});
   }
 
   @Override

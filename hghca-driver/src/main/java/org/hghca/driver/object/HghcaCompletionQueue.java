@@ -21,6 +21,7 @@ import org.hghca.driver.recovery.RecoveredCompletionQueue;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.CompletionRoom;
+import org.hghca.provider.CompletionSizes;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.EventChannel;
 import org.hghca.provider.Failures;
@@ -78,7 +79,7 @@ final class HghcaCompletionQueue extends Resource
   private volatile boolean distrusted;
 
   HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
-    super(used(context, config));
+    super(EventChannel.used(config, context));
     this.context = context;
     this.device = context.hghca();
     this.card = device.card();
@@ -122,12 +123,6 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  private static Resource[] used(DeviceContext context, CompletionQueueConfig config) {
-    return EventChannel.of(config, context)
-        .map(channel -> new Resource[] {context, channel})
-        .orElseGet(() -> new Resource[] {context});
-  }
-
   private CompletionQueueContext cqc(int slots, int eqn) {
     return new CompletionQueueContext(
         0,
@@ -141,12 +136,7 @@ final class HghcaCompletionQueue extends Resource
   }
 
   private void checkEntries(int wanted) {
-    int most = card.limits().maxCqEntries();
-    if (wanted < 1 || wanted > most) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "a completion queue of %d entries: the device takes 1 to %d".formatted(wanted, most));
-    }
+    CompletionSizes.checkEntries(wanted, card.limits().maxCqEntries());
   }
 
   /**
@@ -159,13 +149,7 @@ final class HghcaCompletionQueue extends Resource
     if (wanted == 0) {
       return limits.maxCqRing();
     }
-    int most = Integer.highestOneBit(limits.maxCqEntries());
-    if (Integer.bitCount(wanted) != 1 || wanted > most || wanted < config.entries()) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "a completion ring of %d entries: it must be a power of two from %d to %d"
-              .formatted(wanted, config.entries(), most));
-    }
+    CompletionSizes.checkRing(config, limits.maxCqEntries());
     return limits.ownElements() == 0 ? wanted : 2 * wanted;
   }
 

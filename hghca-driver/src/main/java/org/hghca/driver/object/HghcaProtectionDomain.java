@@ -5,21 +5,17 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.memory.DomainRings;
-import org.hghca.provider.Failures;
-import org.hghca.provider.RegionMemory;
-import org.hghca.provider.Resource;
+import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.MemoryWindow;
 import org.hghca.verbs.MemoryWindowType;
-import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SharedReceiveQueue;
@@ -28,7 +24,7 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.memory.BufferPool;
 
 /** A protection domain: a number that memory, queue pairs and completion queues share. */
-final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
+final class HghcaProtectionDomain extends AbstractProtectionDomain {
   private static final Set<AccessFlag> UNSUPPORTED =
       EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ON_DEMAND);
 
@@ -38,7 +34,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   private final DomainRings rings;
 
   HghcaProtectionDomain(DeviceContext context) {
-    super(context);
+    super(context, context.hghca().buffers(), UNSUPPORTED);
     this.context = context;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
@@ -53,7 +49,8 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
     publish();
   }
 
-  int number() {
+  @Override
+  public int number() {
     return number;
   }
 
@@ -71,11 +68,6 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   }
 
   @Override
-  public String describe() {
-    return "PD 0x%x".formatted(number);
-  }
-
-  @Override
   public Context context() {
     return context;
   }
@@ -86,38 +78,14 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   }
 
   @Override
-  public MemoryRegion allocate(long bytes, Set<AccessFlag> access) {
-    check(access);
-    try (Undo undo = new Undo()) {
-      BufferPool.Buffer buffer = device().buffers().allocate(bytes);
-      undo.add(buffer::close);
-      MemoryRegion region = new HghcaMemoryRegion(this, buffer, access);
-      undo.forget();
-      return region;
-    } catch (RuntimeException e) {
-      throw Failures.of("cannot allocate memory", e);
-    }
-  }
-
-  /** Whether memory with some rights can be registered in this domain now. */
-  void check(Set<AccessFlag> access) {
-    checkOpen();
-    device().card().health().check();
-    RegionMemory.check(access, UNSUPPORTED);
+  protected MemoryRegion register(BufferPool.Buffer buffer, Set<AccessFlag> access) {
+    return new HghcaMemoryRegion(this, buffer, access);
   }
 
   @Override
   public AddressHandle createAddressHandle(AddressVector vector) {
-    checkOpen();
-    device().card().health().check();
+    checkAlive();
     return new HghcaAddressHandle(this, vector);
-  }
-
-  @Override
-  public AddressHandle createAddressHandle(
-      Completions completions, int index, MemorySegment grh, int port) {
-    checkOpen();
-    return createAddressHandle(context.port().wayBack(completions, index, grh, port));
   }
 
   @Override
@@ -130,8 +98,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
-    checkOpen();
-    device().card().health().check();
+    checkAlive();
     if (device().card().limits().maxSrq() == 0) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
@@ -145,8 +112,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   public QueuePair createQueuePair(QueuePairConfig config) {
-    checkOpen();
-    device().card().health().check();
+    checkAlive();
     return new HghcaQueuePair(this, config);
   }
 

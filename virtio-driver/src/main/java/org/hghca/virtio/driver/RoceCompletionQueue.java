@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import org.hghca.provider.CompletionRoom;
+import org.hghca.provider.CompletionSizes;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.EventChannel;
 import org.hghca.provider.LockRank;
@@ -81,7 +82,7 @@ final class RoceCompletionQueue extends Resource
   private final long[] failures = new long[WcStatus.values().length];
 
   RoceCompletionQueue(RoceContext context, CompletionQueueConfig config) {
-    super(used(context, config));
+    super(EventChannel.used(config, context));
     this.context = context;
     this.device = context.roce();
     this.channel = config.channel().map(EventChannel.class::cast);
@@ -119,38 +120,20 @@ final class RoceCompletionQueue extends Resource
     }
   }
 
-  private static Resource[] used(RoceContext context, CompletionQueueConfig config) {
-    return EventChannel.of(config, context)
-        .map(channel -> new Resource[] {context, channel})
-        .orElseGet(() -> new Resource[] {context});
-  }
-
   private int ringEntries(CompletionQueueConfig config) {
     int most = device.limits().maxCqe();
-    if (config.entries() < 1 || config.entries() > most) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "a completion queue of %d entries: the device takes 1 to %d"
-              .formatted(config.entries(), most));
-    }
+    CompletionSizes.checkEntries(config.entries(), most);
     int vectors = device.events().completionVectors();
     if (config.vector() < 0 || config.vector() >= vectors) {
       throw new VerbsException(
           Errno.EINVAL,
           "completion vector %d: the device has 0 to %d".formatted(config.vector(), vectors - 1));
     }
-    int wanted = config.ringEntries();
-    int largest = Integer.highestOneBit(most);
-    if (wanted == 0) {
-      return largest;
+    if (config.ringEntries() == 0) {
+      return Integer.highestOneBit(most);
     }
-    if (Integer.bitCount(wanted) != 1 || wanted > largest || wanted < config.entries()) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "a completion ring of %d entries: it must be a power of two from %d to %d"
-              .formatted(wanted, config.entries(), largest));
-    }
-    return wanted;
+    CompletionSizes.checkRing(config, most);
+    return config.ringEntries();
   }
 
   /** Gives the device a buffer: that of the descriptor which is next, so that an entry has one. */

@@ -3,19 +3,16 @@ package org.hghca.virtio.driver;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
-import org.hghca.provider.RegionMemory;
-import org.hghca.provider.Resource;
+import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.MemoryWindow;
 import org.hghca.verbs.MemoryWindowType;
-import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SharedReceiveQueue;
@@ -25,7 +22,7 @@ import org.hghca.vfio.memory.BufferPool;
 import org.hghca.virtio.abi.roce.RoceCommand;
 
 /** A protection domain. */
-final class RoceProtectionDomain extends Resource implements ProtectionDomain {
+final class RoceProtectionDomain extends AbstractProtectionDomain {
   private static final Set<AccessFlag> UNSUPPORTED =
       EnumSet.of(AccessFlag.REMOTE_ATOMIC, AccessFlag.MW_BIND, AccessFlag.ON_DEMAND);
 
@@ -33,7 +30,7 @@ final class RoceProtectionDomain extends Resource implements ProtectionDomain {
   private final int number;
 
   RoceProtectionDomain(RoceContext context) {
-    super(context);
+    super(context, context.roce().buffers(), UNSUPPORTED);
     this.context = context;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
@@ -43,17 +40,13 @@ final class RoceProtectionDomain extends Resource implements ProtectionDomain {
     }
   }
 
-  int number() {
+  @Override
+  public int number() {
     return number;
   }
 
   RoceDevice device() {
     return context.roce();
-  }
-
-  @Override
-  public String describe() {
-    return "PD 0x%x".formatted(number);
   }
 
   @Override
@@ -67,41 +60,19 @@ final class RoceProtectionDomain extends Resource implements ProtectionDomain {
   }
 
   @Override
-  public MemoryRegion allocate(long bytes, Set<AccessFlag> access) {
-    check(access);
-    try (Undo undo = new Undo()) {
-      BufferPool.Buffer buffer = device().buffers().allocate(bytes);
-      undo.add(buffer::close);
-      MemoryRegion region = new RoceMemoryRegion(this, buffer, access);
-      undo.forget();
-      return region;
-    } catch (RuntimeException e) {
-      throw Refusals.of("cannot allocate memory", e);
-    }
+  protected MemoryRegion register(BufferPool.Buffer buffer, Set<AccessFlag> access) {
+    return new RoceMemoryRegion(this, buffer, access);
   }
 
-  /** Whether memory with some rights can be registered in this domain now. */
-  void check(Set<AccessFlag> access) {
-    checkAlive();
-    RegionMemory.check(access, UNSUPPORTED);
-  }
-
-  private void checkAlive() {
-    checkOpen();
-    device().health().check();
+  @Override
+  protected RuntimeException failed(String what, RuntimeException e) {
+    return Refusals.of(what, e);
   }
 
   @Override
   public AddressHandle createAddressHandle(AddressVector vector) {
     checkAlive();
     return new RoceAddressHandle(this, vector);
-  }
-
-  @Override
-  public AddressHandle createAddressHandle(
-      Completions completions, int index, MemorySegment grh, int port) {
-    checkOpen();
-    return createAddressHandle(context.port().wayBack(completions, index, grh, port));
   }
 
   @Override
