@@ -66,7 +66,7 @@ final class BringUp {
               COMMAND_LIMIT);
       virtio.start();
       Commands commands = new Commands(control, DIALECT, health);
-      Limits limits = limits(commands, plan);
+      Limits limits = limits(virtio, commands, plan);
       LinkAddress address = address(virtio);
       List<Gid> gids = tellGids(commands, limits, address);
       RoceDevice device =
@@ -86,12 +86,15 @@ final class BringUp {
     }
   }
 
-  private static Limits limits(Commands commands, QueuePlan plan) {
+  /** The virtqueues of all queue pairs are alike, and so are those of all completion queues. */
+  private static Limits limits(VirtioDevice virtio, Commands commands, QueuePlan plan) {
     String what = "to tell its limits";
     return Limits.of(
         plan,
         commands.ask(RoceCommand.QUERY_DEVICE, Errno.EIO, what),
-        commands.ask(RoceCommand.QUERY_PORT, Errno.EIO, what));
+        commands.ask(RoceCommand.QUERY_PORT, Errno.EIO, what),
+        Math.min(virtio.mostEntries(plan.send(0)), virtio.mostEntries(plan.receiveOf(0))),
+        virtio.mostEntries(plan.completion(0)));
   }
 
   /** The MAC is that of the device, unless it has none. */

@@ -26,10 +26,16 @@ final class EventThread {
   private volatile boolean stopping;
   private PortState port;
 
-  EventThread(RoceDevice device, PortState port) {
+  /**
+   * A thread that is not started.
+   *
+   * @param cqs completion queues of the device: more vectors than for these have no use
+   */
+  EventThread(RoceDevice device, PortState port, int cqs) {
     this.device = device;
     this.port = port;
-    this.vectors = Math.min(device.function().interrupts().vectors(), MOST_VECTORS);
+    int most = Math.min(1 + cqs, MOST_VECTORS);
+    this.vectors = Math.min(device.function().interrupts().vectors(), most);
     this.thread = new DeviceThread("events", device.function().locator().name(), this::run);
   }
 

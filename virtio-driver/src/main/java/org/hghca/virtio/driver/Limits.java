@@ -63,16 +63,28 @@ record Limits(
   /** The index of a GID in a request has eight bits. */
   private static final int MOST_GIDS = 256;
 
-  /** The limits that a device answers. */
-  static Limits of(QueuePlan plan, MemorySegment device, MemorySegment port) {
+  /**
+   * The limits that a device answers.
+   *
+   * @param workEntries of the virtqueue of a queue
+   * @param completionEntries of the virtqueue of a completion queue
+   */
+  static Limits of(
+      QueuePlan plan,
+      MemorySegment device,
+      MemorySegment port,
+      int workEntries,
+      int completionEntries) {
     return new Limits(
         Math.max(0, plan.qps() - SPECIAL_QPS),
-        number(QueryDevice.MAX_QP_WR.getLong(device, 0), LARGEST_WORK_QUEUE),
+        number(QueryDevice.MAX_QP_WR.getLong(device, 0), Math.min(workEntries, LARGEST_WORK_QUEUE)),
         number(QueryDevice.MAX_SEND_SGE.getLong(device, 0), MOST_SGE),
         number(QueryDevice.MAX_RECV_SGE.getLong(device, 0), MOST_SGE),
         number(QueryDevice.MAX_SGE_RD.getLong(device, 0), MOST_SGE),
         plan.cqs(),
-        number(QueryDevice.MAX_CQE.getLong(device, 0), LARGEST_COMPLETION_QUEUE),
+        number(
+            QueryDevice.MAX_CQE.getLong(device, 0),
+            Math.min(completionEntries, LARGEST_COMPLETION_QUEUE)),
         QueryDevice.MAX_MR_SIZE.getLong(device, 0),
         number(QueryDevice.MAX_MR.getLong(device, 0), Integer.MAX_VALUE),
         number(QueryDevice.MAX_PD.getLong(device, 0), Integer.MAX_VALUE),

@@ -64,7 +64,7 @@ final class RoceDevice {
     boolean isCard = virtio.function().locator().scheme().equals("pci");
     this.neighbors = isCard ? new Neighbors(new KernelNeighbors()) : new Neighbors();
     this.buffers = new BufferPool(virtio.function().memory());
-    this.events = new EventThread(this, PortState.of(virtio));
+    this.events = new EventThread(this, PortState.of(virtio), plan.cqs());
     this.srqRefill =
         new SrqRefill(
             virtio.function().locator().name(),

@@ -139,6 +139,24 @@ class BringUpTest {
   }
 
   @Test
+  void limitsAreThoseOfTheVirtqueuesIfTheseAreSmaller() {
+    device.answer(0, data -> ScriptedDevice.bytes(128).putInt(28, 1000).putInt(44, 1000).array());
+    try (RoceContext context = open()) {
+      assertThat(context.queryDevice().maxQpWr()).isEqualTo(256);
+      assertThat(context.queryDevice().maxCqe()).isEqualTo(256);
+    }
+  }
+
+  @Test
+  void thereAreNoMoreCompletionVectorsThanCompletionQueues() {
+    device.configuration.putInt(28, 2);
+    try (RoceContext context = open()) {
+      assertThat(context.queryDevice().maxCq()).isEqualTo(2);
+      assertThat(context.queryDevice().completionVectors()).isEqualTo(2);
+    }
+  }
+
+  @Test
   void portIsThatOfTheConfiguration() {
     try (RoceContext context = open()) {
       PortAttributes port = context.queryPort(1);

@@ -10,9 +10,11 @@ import java.nio.ByteOrder;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.AlternatePath;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.DeviceFeature;
@@ -22,15 +24,19 @@ import org.hghca.verbs.Gid;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.MemoryWindowType;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.PathMigrationState;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.Reregistration;
+import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The commands that objects give, byte by byte, and what the device lacks. */
 class ObjectsTest extends ScriptedDeviceFixture {
@@ -275,6 +281,72 @@ class ObjectsTest extends ScriptedDeviceFixture {
       assertErrno(Errno.EINVAL, () -> qp.modify(QpAttributes.to(QpState.SQD)));
       assertErrno(Errno.EINVAL, () -> qp.modify(QpAttributes.to(QpState.RESET)));
       assertThat(qp.state()).isEqualTo(QpState.RTS);
+    }
+  }
+
+  static Stream<Arguments> attributesThatTheDeviceLacks() {
+    return Stream.of(
+        Arguments.of(
+            "alternate paths",
+            new QpAttributes().alternatePath(new AlternatePath(AddressVector.to(PEER, 0), 0, 14))),
+        Arguments.of("alternate paths", new QpAttributes().pathMigration(PathMigrationState.REARM)),
+        Arguments.of(
+            "an event when the send queue is drained",
+            QpAttributes.to(QpState.SQD).sqdNotify(true)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("attributesThatTheDeviceLacks")
+  void attributeThatTheDeviceLacksIsRefused(String what, QpAttributes attributes) {
+    try (ProtectionDomain pd = context.allocateProtectionDomain();
+        CompletionQueue cq = completionQueue();
+        QueuePair qp = connected(pd, cq)) {
+      int given = device.commands(10).size();
+
+      assertErrno(Errno.EOPNOTSUPP, () -> qp.modify(attributes))
+          .withMessageContaining("the device lacks " + what);
+      assertThat(qp.state()).isEqualTo(QpState.RTS);
+      assertThat(device.commands(10)).hasSize(given);
+    }
+  }
+
+  static Stream<SendRequest> operationsThatTheDeviceLacks() {
+    return Stream.of(
+        new SendRequest(1).fetchAndAdd(8, 1, 1).sge(8, 8, 1),
+        new SendRequest(1).compareAndSwap(8, 1, 1, 2).sge(8, 8, 1));
+  }
+
+  @ParameterizedTest
+  @MethodSource("operationsThatTheDeviceLacks")
+  void operationThatTheDeviceLacksIsRefused(SendRequest request) {
+    try (ProtectionDomain pd = context.allocateProtectionDomain();
+        CompletionQueue cq = completionQueue();
+        QueuePair qp = connected(pd, cq)) {
+      assertErrno(Errno.EOPNOTSUPP, () -> qp.postSend(request))
+          .withMessageContaining("RC queue pairs of this device do not have it");
+    }
+  }
+
+  @Test
+  void multicastGroupsAreRefused() {
+    Gid group = Gid.ofIpv4(0xef010203);
+    try (ProtectionDomain pd = context.allocateProtectionDomain();
+        CompletionQueue cq = completionQueue();
+        QueuePair qp = pd.createQueuePair(sized(QueuePairConfig.ud(cq, cq)))) {
+      assertErrno(Errno.EOPNOTSUPP, () -> qp.attachMulticast(group));
+      assertErrno(Errno.EOPNOTSUPP, () -> qp.detachMulticast(group));
+      assertThat(context.queryDevice().maxMulticastGroups()).isZero();
+      assertThat(device.commands(13)).isEmpty();
+    }
+  }
+
+  @Test
+  void serviceLevelIsRefused() {
+    try (ProtectionDomain pd = context.allocateProtectionDomain()) {
+      assertErrno(
+              Errno.EOPNOTSUPP,
+              () -> pd.createAddressHandle(new AddressVector(PEER, 0, 0, 33, 0, 3, 1)))
+          .withMessageContaining("service level 3");
     }
   }
 
