@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -205,6 +206,32 @@ final class ScriptedDevice implements EmulatedFunction {
     put(used + 4, 4, entry.length);
     queue.given++;
     put(queue.addresses[2] + 2, 2, queue.given & 0xffff);
+  }
+
+  /** Whether a virtqueue has memory. */
+  boolean isUsable(int index) {
+    return queue(index).addresses[2] != 0;
+  }
+
+  /** Says that it has used so many chains more than it has. */
+  void advance(int index, int chains) {
+    if (isUsable(index)) {
+      queue(index).given += chains;
+      put(queue(index).addresses[2] + 2, 2, queue(index).given & 0xffff);
+    }
+  }
+
+  /** Writes something somewhere into the memory of a virtqueue. */
+  void scribble(int index, Random random) {
+    if (isUsable(index)) {
+      Queue queue = queue(index);
+      int part = random.nextInt(3);
+      int bytes = new int[] {16 * queue.size, 6 + 2 * queue.size, 6 + 8 * queue.size}[part];
+      byte[] values = new byte[1 + random.nextInt(8)];
+      random.nextBytes(values);
+      int most = random.nextBoolean() ? Math.min(bytes, 64) : bytes; // where there is something
+      write(queue.addresses[part] + random.nextInt(most - values.length), values);
+    }
   }
 
   /** Raises the vector of a virtqueue. */
