@@ -82,6 +82,41 @@ class BringupCommandTest {
   }
 
   @Test
+  void speedIsMeasuredAsPerfMeasuresIt() throws Exception {
+    Path json = directory.resolve("speed.json");
+    Path html = directory.resolve("speed.html");
+    CommandLineRun run =
+        bringup("-d", "model:board", "-v", "--only=speed", "--json=" + json, "--html=" + html);
+
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    for (int size : new int[] {8, 4096, 65_536}) {
+      assertThat(run.out())
+          .containsPattern(
+              "seen +ib_write_bw, RC, " + size + " bytes: [0-9,.]+ MiB/s, [0-9,]+ messages/s\n");
+    }
+    assertThat(run.out()).containsPattern("seen +ib_send_lat, RC, 8 bytes: typical [0-9.]+, 99 % ");
+    List<?> steps = (List<?>) JSON.std.mapFrom(Files.readString(json)).get("steps");
+    Map<?, ?> speed =
+        steps.stream()
+            .map(step -> (Map<?, ?>) step)
+            .filter(step -> step.get("id").equals("speed"))
+            .findFirst()
+            .orElseThrow();
+    assertThat((List<?>) speed.get("tests")).hasSize(2);
+    Map<?, ?> writes = (Map<?, ?>) ((List<?>) speed.get("tests")).getFirst();
+    assertThat((List<?>) writes.get("results"))
+        .extracting("MsgSize")
+        .asString()
+        .isEqualTo("[8, 4096, 65536]");
+    String page = Files.readString(html);
+    assertThat(page)
+        .contains("<figcaption>Throughput by size</figcaption>")
+        .contains("<figcaption>Distribution of latencies</figcaption>")
+        .contains(".plots svg");
+    assertThat(page.split("<svg", -1)).hasSizeGreaterThan(3);
+  }
+
+  @Test
   void verboseShowsExpectedAndSeenValuesAndEveryCommand() {
     CommandLineRun run = bringup("-d", "model:board", "-v", "--only", "cmd.dev-lim");
 

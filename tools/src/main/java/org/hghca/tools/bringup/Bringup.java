@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -166,7 +167,15 @@ public final class Bringup {
     String reason = reasonToSkip(step, chosen);
     if (!reason.isEmpty()) {
       return new StepResult(
-          step, Verdict.SKIP, List.of(), List.of(), reason, List.of(), List.of(), 0);
+          step,
+          Verdict.SKIP,
+          List.of(),
+          List.of(),
+          reason,
+          List.of(),
+          Optional.empty(),
+          List.of(),
+          0);
     }
     Observation seen = new Observation();
     long start = System.nanoTime();
@@ -205,6 +214,7 @@ public final class Bringup {
         seen.seen(),
         complaint,
         seen.comparisons(),
+        seen.measurements(),
         board.takeCommands(),
         nanos);
   }

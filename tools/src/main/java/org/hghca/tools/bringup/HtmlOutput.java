@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import org.hghca.tools.perf.page.PerfPage;
 
 /** A session as one self-contained HTML page, which can be stored, mailed and printed. */
 public final class HtmlOutput {
@@ -66,7 +67,7 @@ public final class HtmlOutput {
     add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     add("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     element("title", "Bring-up of %s: %s".formatted(report.device(), report.outcome().text()));
-    add("\n<style>\n" + style() + "</style>\n</head>\n<body>\n");
+    add("\n<style>\n" + style() + PerfPage.plotStyle() + "</style>\n</head>\n<body>\n");
     head(report);
     element("h2", "Steps");
     add("\n<div class=\"steps\">\n");
@@ -128,6 +129,7 @@ public final class HtmlOutput {
       note("Look at", result.step().next());
     }
     result.comparisons().forEach(this::comparison);
+    result.measurements().ifPresent(report -> add(PerfPage.plots(report.page().measurements())));
     trace(result.commands());
     add("</div>\n</details>\n");
   }

@@ -45,6 +45,7 @@ public final class JsonOutput {
     if (!result.comparisons().isEmpty()) {
       json.put("comparisons", result.comparisons().stream().map(JsonOutput::comparison).toList());
     }
+    result.measurements().ifPresent(report -> json.put("tests", report.toJson().get("tests")));
     if (!result.commands().isEmpty()) {
       json.put("commands", result.commands().stream().map(JsonOutput::command).toList());
     }

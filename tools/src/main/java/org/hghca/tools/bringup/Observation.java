@@ -3,6 +3,8 @@ package org.hghca.tools.bringup;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
+import org.hghca.tools.perf.suite.SuiteReport;
 
 /** The expected and actual values of a running step. One thread at a time. */
 public final class Observation {
@@ -10,6 +12,8 @@ public final class Observation {
   private final List<String> seen = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
   private final List<Comparison> comparisons = new ArrayList<>();
+
+  private Optional<SuiteReport> measurements = Optional.empty();
 
   Observation() {}
 
@@ -21,6 +25,11 @@ public final class Observation {
   /** Says what was seen. */
   void saw(String text) {
     seen.add(text);
+  }
+
+  /** Records what was measured. */
+  void measured(SuiteReport report) {
+    measurements = Optional.of(report);
   }
 
   /** Records a warning, without failing. */
@@ -74,6 +83,10 @@ public final class Observation {
 
   List<String> warnings() {
     return List.copyOf(warnings);
+  }
+
+  Optional<SuiteReport> measurements() {
+    return measurements;
   }
 
   List<Comparison> comparisons() {

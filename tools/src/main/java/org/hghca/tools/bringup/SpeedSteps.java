@@ -1,13 +1,51 @@
 package org.hghca.tools.bringup;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import org.hghca.tools.demo.CheckFailedException;
-import org.hghca.tools.demo.RoundTrips;
-import org.hghca.tools.demo.Speeds;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.stream.LongStream;
+import org.hghca.tools.perf.BandwidthReport;
+import org.hghca.tools.perf.BothSides;
+import org.hghca.tools.perf.DurationLatency;
+import org.hghca.tools.perf.Figure;
+import org.hghca.tools.perf.LatencyResult;
+import org.hghca.tools.perf.Limits;
+import org.hghca.tools.perf.Parameters;
+import org.hghca.tools.perf.PerfException;
+import org.hghca.tools.perf.PerfTest;
+import org.hghca.tools.perf.Watcher;
+import org.hghca.tools.perf.suite.Row;
+import org.hghca.tools.perf.suite.Suite;
+import org.hghca.tools.perf.suite.SuiteReport;
+import org.hghca.verbs.QpType;
 
-/** Performance, and the end of the steps that use the driver. */
+/** Performance, measured as {@code hghca perf} does, and the end of the steps with the driver. */
 final class SpeedSteps {
-  private static final int LARGE = 64 * 1024;
+  /** A shorter measurement may count no message. */
+  private static final Duration SHORTEST = Duration.ofMillis(50);
+
+  private static final int THROUGHPUT_DEPTH = 128;
+  private static final int RECEIVES = 512;
+  private static final int INLINE = 236;
+  private static final int TIMEOUT = 14;
+  private static final int RETRIES = 7;
+  private static final int HOPS = 64;
+
+  private static final Parameters.Route ROUTE =
+      new Parameters.Route(
+          Parameters.Meeting.TCP,
+          Driver.PORT,
+          OptionalInt.empty(),
+          Optional.empty(),
+          TIMEOUT,
+          RETRIES,
+          0,
+          HOPS,
+          0);
 
   private final Driver driver;
 
@@ -20,7 +58,7 @@ final class SpeedSteps {
         Step.of(
             "speed",
             "throughput and latency",
-            "none: measured, and shown for comparison",
+            "none: measured as ib_write_bw and ib_send_lat do, and shown for comparison",
             "the width of the PCIe link, the clock of the card, the CPU's power settings",
             this::measure,
             "rc.send",
@@ -28,20 +66,87 @@ final class SpeedSteps {
         DriverSteps.closeStep(driver));
   }
 
+  private static List<Parameters> sizes(PerfTest test, long... sizes) {
+    return LongStream.of(sizes).mapToObj(size -> parameters(test, size)).toList();
+  }
+
+  private static Parameters parameters(PerfTest test, long size) {
+    boolean bandwidth = test.isBandwidth();
+    int depth = bandwidth ? THROUGHPUT_DEPTH : 1;
+    return new Parameters(
+        test,
+        QpType.RC,
+        new Parameters.Amount(size, false, false, RECEIVES, Optional.empty(), Optional.empty()),
+        new Parameters.Queues(
+            1,
+            depth,
+            bandwidth ? 1 : RECEIVES,
+            1,
+            bandwidth ? THROUGHPUT_DEPTH / 2 : 1,
+            bandwidth ? 0 : INLINE,
+            0,
+            false,
+            false,
+            Parameters.AtomicKind.FETCH_AND_ADD),
+        ROUTE,
+        new Parameters.Report(
+            false,
+            false,
+            false,
+            false,
+            Optional.empty(),
+            true,
+            new Limits(
+                OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty(), 50)));
+  }
+
+  private BothSides open() {
+    return driver.options().loop() == Loop.PEER
+        ? BothSides.open(driver.peerLocator(), driver.locator(), ROUTE)
+        : BothSides.inLoop(driver.locator(), ROUTE);
+  }
+
   private void measure(Observation o) {
     o.expect("every message arrives; no speed is required");
-    try {
-      Speeds speeds =
-          Speeds.measure(
-              driver.peerLocator(), driver.locator(), driver.options().measure().toNanos(), LARGE);
-      RoundTrips trips = speeds.roundTrips();
-      o.saw("RDMA WRITE of 8 bytes: %,.0f messages/s".formatted(speeds.messagesPerSecond()));
-      o.saw("RDMA WRITE of 64 KiB: %,.1f MB/s".formatted(speeds.megabytesPerSecond()));
-      o.saw(
-          "SEND round trip, 8 bytes: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us (%,d of them)"
-              .formatted(trips.p50(), trips.p99(), trips.p999(), trips.max(), trips.count()));
-    } catch (CheckFailedException e) {
+    List<Row> rows = new ArrayList<>();
+    Duration wanted = driver.options().measure();
+    Duration each = wanted.compareTo(SHORTEST) < 0 ? SHORTEST : wanted;
+    try (BothSides sides = open()) {
+      boolean _ =
+          new Suite(sides, each, _ -> Watcher.none(), rows::add)
+              .run(
+                  List.of(
+                      sizes(PerfTest.IB_WRITE_BW, 8, 4096, 65_536),
+                      sizes(PerfTest.IB_SEND_LAT, 8)));
+    } catch (PerfException e) {
       throw new StepFailedException(e.getMessage());
     }
+    o.measured(new SuiteReport(Map.of(), rows));
+    rows.forEach(row -> report(o, row));
+  }
+
+  private void report(Observation o, Row row) {
+    String what = "%s, %d bytes".formatted(row.test(), row.asked().largest());
+    switch (row) {
+      case Row.Measured measured -> o.saw("%s: %s".formatted(what, text(measured.figure())));
+      case Row.Unsupported lacking -> o.saw("%s: %s".formatted(what, lacking.why()));
+      case Row.Failed failed -> {
+        String why = "%s: %s".formatted(what, failed.why());
+        throw driver.isBroken() ? new CardStoppedException(why) : new StepFailedException(why);
+      }
+    }
+  }
+
+  private static String text(Figure figure) {
+    return switch (figure) {
+      case BandwidthReport report ->
+          "%,.2f MiB/s, %,.0f messages/s"
+              .formatted(report.average(), report.messageRate() * 1_000_000);
+      case LatencyResult result ->
+          "typical %.2f, 99 %% %.2f, 99.9 %% %.2f, max %.2f us (%,d of them)"
+              .formatted(
+                  result.typical(), result.p99(), result.p999(), result.max(), result.iterations());
+      case DurationLatency result -> "average %.2f us".formatted(result.average());
+    };
   }
 }

@@ -1,6 +1,8 @@
 package org.hghca.tools.bringup;
 
 import java.util.List;
+import java.util.Optional;
+import org.hghca.tools.perf.suite.SuiteReport;
 
 /**
  * The result of a step.
@@ -11,6 +13,7 @@ import java.util.List;
  * @param seen what was seen, a line each
  * @param reason why it failed, warns or was left out; empty when it passed
  * @param comparisons bytes that were compared
+ * @param measurements what was measured; empty unless it is a step that measures
  * @param commands the commands that it gave, oldest first
  * @param nanos how long it took
  */
@@ -21,6 +24,7 @@ public record StepResult(
     List<String> seen,
     String reason,
     List<Comparison> comparisons,
+    Optional<SuiteReport> measurements,
     List<CommandRecord> commands,
     long nanos) {
 

@@ -44,13 +44,31 @@ public final class BothSides implements AutoCloseable {
     }
   }
 
+  /**
+   * Opens a device whose messages to itself come back, whatever the state of its port.
+   *
+   * @param device name or locator
+   * @throws org.hghca.verbs.VerbsException when it cannot be opened
+   * @throws PerfException when its port has no such GID
+   */
+  public static BothSides inLoop(String device, Parameters.Route route) {
+    Context context = RdmaDevices.open(device);
+    try {
+      Device both = Device.inLoop(context, route);
+      return new BothSides(both, both);
+    } catch (RuntimeException e) {
+      context.close();
+      throw e;
+    }
+  }
+
   /** A port may become active only when the device at the other end of the cable is open. */
   private static BothSides open(Context first, Context second, Parameters.Route route) {
     try {
       ReadyDevice.awaitPort(first);
       ReadyDevice.awaitPort(second);
-      Device server = new Device(first, route);
-      Device client = new Device(second, route);
+      Device server = Device.of(first, route);
+      Device client = Device.of(second, route);
       server.tell(client);
       client.tell(server);
       return new BothSides(server, client);

@@ -20,16 +20,25 @@ public final class Device implements AutoCloseable {
   private final PortAttributes port;
   private final GidEntry gid;
 
+  private Device(Context context, Parameters.Route route, PortAttributes port) {
+    this.context = context;
+    this.route = route;
+    this.port = port;
+    gid = gid(context, route);
+  }
+
   /**
    * Of an opened device, which is closed with this object.
    *
    * @throws PerfException when its port is not active, or has no such GID
    */
-  Device(Context context, Parameters.Route route) {
-    this.context = context;
-    this.route = route;
-    port = port(context, route.port());
-    gid = gid(context, route);
+  static Device of(Context context, Parameters.Route route) {
+    return new Device(context, route, activePort(context, route.port()));
+  }
+
+  /** The same, whatever the state of its port: messages are known to come back. */
+  static Device inLoop(Context context, Parameters.Route route) {
+    return new Device(context, route, context.queryPort(route.port()));
   }
 
   /**
@@ -42,14 +51,14 @@ public final class Device implements AutoCloseable {
   public static Device open(String name, Parameters.Route route) {
     Context context = ReadyDevice.open(name);
     try {
-      return new Device(context, route);
+      return of(context, route);
     } catch (RuntimeException e) {
       context.close();
       throw e;
     }
   }
 
-  private static PortAttributes port(Context context, int port) {
+  private static PortAttributes activePort(Context context, int port) {
     PortAttributes attributes = context.queryPort(port);
     if (attributes.state() != PortState.ACTIVE) {
       throw new PerfException("Port number %d state is %s".formatted(port, attributes.state()));

@@ -12,14 +12,28 @@ final class Markup {
   private final StringWriter text = new StringWriter();
   private final XMLStreamWriter writer;
 
-  /** A document with a type. */
-  Markup(String documentType) {
+  private Markup() {
     try {
       writer = XMLOutputFactory.newInstance().createXMLStreamWriter(text);
-      writer.writeDTD("<!DOCTYPE " + documentType + ">\n");
     } catch (XMLStreamException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /** A document with a type. */
+  static Markup document(String type) {
+    Markup document = new Markup();
+    try {
+      document.writer.writeDTD("<!DOCTYPE " + type + ">\n");
+    } catch (XMLStreamException e) {
+      throw new IllegalStateException(e);
+    }
+    return document;
+  }
+
+  /** A part of another document: one element. */
+  static Markup part() {
+    return new Markup();
   }
 
   /**
@@ -94,7 +108,7 @@ final class Markup {
     return printed || c == '\n' || c == '\t';
   }
 
-  /** The document, all of whose elements are closed. */
+  /** The document or part, all of whose elements are closed. */
   @Override
   public String toString() {
     try {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 
 /** Results as one self-contained HTML page, which is also well-formed XML. */
@@ -12,22 +13,38 @@ public final class PerfPage {
 
   /** The page. */
   public static String of(PerfReport report) {
-    Markup page = new Markup("html");
+    Markup page = Markup.document("html");
     page.open("html", "lang", "en").open("head");
     page.empty("meta", "charset", "utf-8");
     page.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
     page.element("title", report.title());
     page.element("style", style());
-    page.close().open("body");
+    page.close().open("body", "class", "plots");
     page.element("h1", report.title());
     if (report.measurements().size() > 1) {
       page.open("section");
       Plots.overview(report.measurements()).forEach(plot -> plot.write(page));
       page.close();
     }
-    for (Measurement measurement : report.measurements()) {
+    sections(page, report.measurements());
+    facts(page, report.facts());
+    page.close().close();
+    return page.toString();
+  }
+
+  /** Plots and tables of measurements, as one element of a page that has {@link #plotStyle}. */
+  public static String plots(List<Measurement> measurements) {
+    Markup part = Markup.part();
+    part.open("div", "class", "plots");
+    sections(part, measurements);
+    part.close();
+    return part.toString();
+  }
+
+  private static void sections(Markup page, List<Measurement> measurements) {
+    for (Measurement measurement : measurements) {
       page.open("section");
-      if (report.measurements().size() > 1) {
+      if (measurements.size() > 1) {
         page.element("h2", measurement.title());
       }
       measurement.remarks().forEach(remark -> page.element("p", remark));
@@ -39,9 +56,6 @@ public final class PerfPage {
       }
       page.close();
     }
-    facts(page, report.facts());
-    page.close().close();
-    return page.toString();
   }
 
   private static void facts(Markup page, Map<String, String> facts) {
@@ -50,9 +64,18 @@ public final class PerfPage {
     page.close().close();
   }
 
+  /** The style of plots and tables. */
+  public static String plotStyle() {
+    return resource("plots.css");
+  }
+
   /** Without characters that XML would escape, which a browser reads literally here. */
   private static String style() {
-    try (InputStream css = PerfPage.class.getResourceAsStream("perf.css")) {
+    return resource("perf.css") + plotStyle();
+  }
+
+  private static String resource(String name) {
+    try (InputStream css = PerfPage.class.getResourceAsStream(name)) {
       return new String(css.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
