@@ -206,6 +206,11 @@ class Agent:
     def free(self, buffer):
         self.buffers.pop(buffer).close()
 
+    def datagram(self, address, port):
+        """Sends one by UDP, which is none of RoCE."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as plain:
+            plain.sendto(b"plain", (address, int(port)))
+
     def run(self, command):
         done = subprocess.run(command.split(" "), capture_output=True, text=True, check=False)
         return {"status": done.returncode, "output": done.stdout + done.stderr}

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Wireshark's command line: what it reads in captures. */
-final class Tshark {
+public final class Tshark {
   private static final int PATIENCE_SECONDS = 120;
 
   private Tshark() {}
@@ -22,7 +22,7 @@ final class Tshark {
    *
    * @param options further options
    */
-  static List<String> fields(Path capture, List<String> fields, String... options)
+  public static List<String> fields(Path capture, List<String> fields, String... options)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of("tshark", "-n", "-r", capture.toString()));
     command.addAll(List.of("-T", "fields", "-E", "separator=|"));
