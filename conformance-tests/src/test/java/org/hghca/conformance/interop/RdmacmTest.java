@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -14,6 +15,7 @@ import org.hghca.cm.CmId;
 import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
 import org.hghca.conformance.interop.GuestProgram.End;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.wire.DropCause;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The programs of librdmacm: at one end as Debian has them, at the other end ours. No TCP
  * connection helps: the connection manager's messages are datagrams on the same network.
  */
-@WithSoftRoce
+@WithEachCard
 @DisplayName("unmodified")
 class RdmacmTest {
   private static final String OURS = "10.99.0.1";
@@ -65,11 +67,15 @@ class RdmacmTest {
 
   /**
    * Nothing is lost on this network: no packet is dropped for a cause of ours. The guest's kernel
-   * sends other frames now and then.
+   * sends other frames now and then, for which a virtio card has no receive queue.
    */
   @AfterEach
   void nothingIsDropped() {
-    assertThat(bench.hca().counters().drops()).as(bench.counts()).isEqualTo(expectedDrops);
+    Map<DropCause, Long> drops = new HashMap<>(bench.hca().counters().drops());
+    if (bench.card() == Card.VIRTIO) {
+      drops.remove(DropCause.UNWANTED);
+    }
+    assertThat(drops).as(bench.counts()).isEqualTo(expectedDrops);
     assertThat(bench.hca().linkCounters().orElseThrow().dropped().keySet())
         .as(bench.counts())
         .isSubsetOf(DropCause.NOT_ROCE);
@@ -179,6 +185,7 @@ class RdmacmTest {
   @Test
   @DisplayName("mckey as receiver")
   void mckeyReceives() {
+    bench.assume(DeviceFeature.MULTICAST);
     GuestProgram receiver = guest("receiver", "mckey -m %s -b %s".formatted(GROUP, GUESTS));
     // A sender is a member of the group, too, and has no receives.
     expectedDrops = Map.of(DropCause.UNWANTED, 10L);
@@ -192,6 +199,7 @@ class RdmacmTest {
   @Test
   @DisplayName("mckey as sender")
   void mckeySends() {
+    bench.assume(DeviceFeature.MULTICAST);
     OurProgram receiver = ours("mckey -m %s -b %s".formatted(GROUP, OURS));
     receiver.awaitOutput("mckey: joined dgid: ::ffff:" + GROUP + " mlid 0x0 sl 0\n");
     // It waits for no completion: soft RoCE may destroy its queue pair before anything has left.

@@ -36,7 +36,7 @@ class VirtioCaptureTest {
   @TempDir Path folder;
 
   @Test
-  @DisplayName("holds frames of every kind, whose checksums are right, and Wireshark reads them all")
+  @DisplayName("holds frames of every kind, with right checksums, and Wireshark reads them all")
   void everyFrameIsWellFormed(GuestVerbs guest) throws IOException, InterruptedException {
     Path capture = folder.resolve("card.pcapng");
     try (Bench bench = Bench.open(Card.VIRTIO, guest, "&capture=" + capture)) {
