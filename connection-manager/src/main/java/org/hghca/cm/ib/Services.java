@@ -2,6 +2,7 @@ package org.hghca.cm.ib;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -28,6 +29,9 @@ final class Services {
   /** At most so many questions of peers without an answer; more are dropped. */
   static final int PENDING = 4096;
 
+  /** So many answers are kept for peers that have lost one, and ask again. */
+  private static final int ANSWERS = 1024;
+
   private static final int UNSUPPORTED = 1;
 
   private final Engine engine;
@@ -35,8 +39,14 @@ final class Services {
   private final Map<Integer, Question> questions = new HashMap<>();
   private final Map<Asker, Inquiry> inquiries = new HashMap<>();
 
+  /** The newest answers, the oldest first. */
+  private final Map<Answered, byte[]> answers = new LinkedHashMap<>();
+
   /** A question of a peer. */
   private record Asker(Gid gid, int requestId) {}
+
+  /** One that was answered: when it is repeated, it has the same transaction. */
+  private record Answered(Asker asker, long transaction) {}
 
   Services(Engine engine, RandomGenerator random) {
     this.engine = engine;
@@ -148,6 +158,7 @@ final class Services {
                     reply.privateData());
             byte[] mad = engine.encoded(new Mad(transaction, rep));
             inquiries.remove(asker);
+            keep(mad);
             engine.send(mad, from.back());
           });
     }
@@ -164,6 +175,13 @@ final class Services {
 
     private void drop() {
       engine.call(() -> inquiries.remove(asker, this));
+    }
+
+    private void keep(byte[] answer) {
+      if (answers.size() == ANSWERS) {
+        answers.remove(answers.keySet().iterator().next());
+      }
+      answers.put(new Answered(asker, transaction), answer);
     }
   }
 
@@ -194,6 +212,11 @@ final class Services {
     Asker asker = new Asker(from.peer(), req.requestId());
     if (inquiries.containsKey(asker)) {
       return; // the answer is due
+    }
+    byte[] answer = answers.get(new Answered(asker, transaction));
+    if (answer != null) {
+      engine.send(answer, from.back()); // the program would take it for another client
+      return;
     }
     if (!engine.listeners().hasService(req.serviceId())) {
       refuse(transaction, req, from, UNSUPPORTED);

@@ -109,6 +109,24 @@ class ServiceTest {
     assertThat(answers).hasSize(1);
   }
 
+  /** The program is asked once: it would take another question for another client. */
+  @Test
+  void lostAnswerIsRepeated() {
+    ask(SERVICE);
+    net.lose(_ -> true);
+    listening.inquiries.getFirst().answer(reply(0));
+    net.exchange();
+    assertThat(answers).isEmpty();
+    net.loseNothing();
+    net.run(Duration.ofMillis(4096));
+    net.exchange();
+    assertThat(listening.inquiries).hasSize(1);
+    assertThat(answers).hasSize(1);
+    assertThat(((ServiceReply) answers.getFirst()).qpNumber()).isEqualTo(0x33);
+    net.assertSent("a SIDRREQ", "b SIDRREP", "a SIDRREQ", "b SIDRREP");
+    assertNothingIsKept();
+  }
+
   @Test
   void questionWithoutAnAnswerEndsAfterFifteenRetries() {
     net.lose(_ -> true);
