@@ -1,6 +1,6 @@
 /**
- * The parts that any provider of the verbs needs, independent of its device. It is not an API for
- * programs.
+ * The parts that any driver beneath the verbs needs, independent of its device. It is not an API
+ * for programs.
  *
  * <ul>
  *   <li>Objects: {@link org.hghca.provider.Resource}, which is closed after all its users; {@link
@@ -9,8 +9,9 @@
  *   <li>Events: {@link org.hghca.provider.EventChannel} for completions, {@link
  *       org.hghca.provider.ResourceEvents} for asynchronous events, both {@link
  *       org.hghca.provider.EventFifo}s.
- *   <li>The devices of a provider: {@link org.hghca.provider.OpenDevices} of a {@link
- *       org.hghca.provider.DeviceKind}.
+ *   <li>The devices: {@link org.hghca.provider.FunctionProvider}, which opens functions for {@link
+ *       org.hghca.provider.DeviceDriver}s; {@link org.hghca.provider.AbstractContext} and {@link
+ *       org.hghca.provider.AbstractProtectionDomain} for their objects.
  *   <li>The device: {@link org.hghca.provider.Health}, {@link org.hghca.provider.DeviceThread},
  *       {@link org.hghca.provider.ContextCounters}, {@link org.hghca.provider.NumberAllocator}.
  *   <li>Memory: {@link org.hghca.provider.RegionMemory} of applications, {@link

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.hghca.vfio.DeviceBus;
-import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.testing.StubDevice;
 
 /**
  * A virtio device as its driver sees it, which does what a test says: its registers are bytes of
@@ -18,7 +18,7 @@ import org.hghca.vfio.EmulatedFunction;
  * driver's definitions. Each field is accessed in its own width; any other access is recorded in
  * {@link #wrongAccesses}.
  */
-class FakeDevice implements EmulatedFunction {
+class FakeDevice extends StubDevice {
   static final int COMMON = 0x0000;
   static final int ISR = 0x1000;
   static final int DEVICE = 0x2000;
@@ -78,7 +78,6 @@ class FakeDevice implements EmulatedFunction {
   final Queue[] queues = {new Queue(256), new Queue(256), new Queue(64), new Queue(0)};
   final List<String> wrongAccesses = new ArrayList<>();
   final List<Integer> notified = new ArrayList<>();
-  final byte[] pci = new byte[4096];
   private final Map<Integer, Integer> selectors = new HashMap<>();
   private DeviceBus bus;
   private int selected;
@@ -337,43 +336,4 @@ class FakeDevice implements EmulatedFunction {
       throw new AssertionError("no memory at 0x%x".formatted(address));
     }
   }
-
-  @Override
-  public int readConfiguration(int offset, int width) {
-    int value = 0;
-    for (int i = 0; i < width; i++) {
-      value |= (pci[offset + i] & 0xff) << 8 * i;
-    }
-    return value;
-  }
-
-  @Override
-  public void writeConfiguration(int offset, int width, int value) {
-    for (int i = 0; i < width; i++) {
-      pci[offset + i] = (byte) (value >> 8 * i);
-    }
-  }
-
-  @Override
-  public int interruptVectors() {
-    return 4;
-  }
-
-  @Override
-  public boolean isInline() {
-    return true;
-  }
-
-  @Override
-  public boolean canReset() {
-    return false;
-  }
-
-  @Override
-  public void reset() {
-    throw new UnsupportedOperationException("reset");
-  }
-
-  @Override
-  public void close() {}
 }

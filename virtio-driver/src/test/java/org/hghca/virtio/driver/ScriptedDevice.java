@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.hghca.vfio.DeviceBus;
-import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.testing.StubDevice;
 
 /**
  * A virtio-net device with RoCE queues that says and does what a test tells it, by numbers of the
@@ -23,7 +23,7 @@ import org.hghca.vfio.EmulatedFunction;
  * <p>4 completion queues and 4 queue pairs; virtqueues: 2 of Ethernet, control 2, completions 3 to
  * 6, then send and receive of each queue pair from 7 on.
  */
-final class ScriptedDevice implements EmulatedFunction {
+final class ScriptedDevice extends StubDevice {
   static final int CONTROL = 2;
   static final int FIRST_CQ = 3;
   static final int FIRST_SQ = 7;
@@ -55,7 +55,6 @@ final class ScriptedDevice implements EmulatedFunction {
 
   private final Map<Integer, Function<byte[], byte[]>> answers = new HashMap<>();
   private final Map<Integer, Queue> queues = new HashMap<>();
-  private final byte[] pci = new byte[4096];
   private final int[] selectors = new int[2];
   private int selected;
   private DeviceBus bus;
@@ -413,43 +412,4 @@ final class ScriptedDevice implements EmulatedFunction {
       }
     }
   }
-
-  @Override
-  public int readConfiguration(int offset, int width) {
-    int value = 0;
-    for (int i = 0; i < width; i++) {
-      value |= (pci[offset + i] & 0xff) << 8 * i;
-    }
-    return value;
-  }
-
-  @Override
-  public void writeConfiguration(int offset, int width, int value) {
-    for (int i = 0; i < width; i++) {
-      pci[offset + i] = (byte) (value >> 8 * i);
-    }
-  }
-
-  @Override
-  public int interruptVectors() {
-    return 4;
-  }
-
-  @Override
-  public boolean isInline() {
-    return true;
-  }
-
-  @Override
-  public boolean canReset() {
-    return false;
-  }
-
-  @Override
-  public void reset() {
-    throw new UnsupportedOperationException("reset");
-  }
-
-  @Override
-  public void close() {}
 }
