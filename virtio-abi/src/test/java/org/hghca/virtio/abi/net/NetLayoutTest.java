@@ -75,6 +75,7 @@ class NetLayoutTest {
     assertThat(NetFeature.SPEED_DUPLEX).isEqualTo(63);
     assertThat(NetFeature.name(17)).isEqualTo("VIRTIO_NET_F_CTRL_VQ");
     assertThat(NetFeature.name(32)).isEqualTo("VIRTIO_F_VERSION_1");
-    assertThat(NetFeature.name(1)).isEqualTo("bit 1");
+    assertThat(NetFeature.name(1)).isEqualTo("VIRTIO_NET_F_GUEST_CSUM");
+    assertThat(NetFeature.name(4)).isEqualTo("bit 4");
   }
 }
