@@ -219,7 +219,7 @@ final class RoceCompletionQueue extends Resource
   private int drain(Completions out, int most) {
     int count = 0;
     while (count < most && !taken.isEmpty()) {
-      count = complete(taken.removeFirst(), 0, out, count);
+      count = complete(taken.removeFirst(), 0, false, out, count);
     }
     int before = offers;
     while (count < most) {
@@ -228,7 +228,7 @@ final class RoceCompletionQueue extends Resource
         break;
       }
       checkLength();
-      count = complete(slots, (long) slot * SLOT, out, count);
+      count = complete(slots, (long) slot * SLOT, true, out, count);
     }
     if (offers != before) {
       queue.kick();
@@ -243,11 +243,13 @@ final class RoceCompletionQueue extends Resource
   }
 
   /**
-   * Completes the request of an entry, whose buffer goes back to the device if it is the device's.
+   * Completes the request of an entry.
    *
+   * @param isOfDevice whether the entry lies in a buffer that goes back to the device
    * @return the index of the next completion: the same if the program sees none
    */
-  private int complete(MemorySegment from, long at, Completions out, int count) {
+  private int complete(
+      MemorySegment from, long at, boolean isOfDevice, Completions out, int count) {
     int qpn = CompletionEntry.QPN.get(from, at);
     RoceQueuePair qp = device.numbers().queuePair(qpn);
     long cookie = CompletionEntry.WR_ID.getLong(from, at);
@@ -263,7 +265,7 @@ final class RoceCompletionQueue extends Resource
     if (status != 0) {
       qp.failed(status, isReceive);
       if (isReceive && status == FLUSHED && qp.sharesReceives()) {
-        giveBack(qp, cookie, from == slots);
+        giveBack(qp, cookie, isOfDevice);
         return count;
       }
       failures[status]++;
@@ -289,7 +291,7 @@ final class RoceCompletionQueue extends Resource
             qpn,
             immediate,
             qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : 0);
-    if (from == slots) {
+    if (isOfDevice) {
       offer();
     }
     work.complete(cookie);
@@ -442,7 +444,7 @@ final class RoceCompletionQueue extends Resource
       if (!isSilent(taken.getFirst(), 0)) {
         return true;
       }
-      complete(taken.removeFirst(), 0, null, 0);
+      complete(taken.removeFirst(), 0, false, null, 0);
     }
     boolean pollable = false;
     while (!pollable && queue.pending() > 0) {
@@ -451,7 +453,7 @@ final class RoceCompletionQueue extends Resource
       if (!pollable) {
         queue.poll();
         checkLength();
-        complete(slots, at, null, 0);
+        complete(slots, at, true, null, 0);
       }
     }
     queue.kick();
