@@ -69,6 +69,15 @@ bind() {
   [ "$(basename "$(readlink "$folder/driver")")" = vfio-pci ]
 }
 
+# Gives a function back to the kernel's own driver: release ADDRESS
+release() {
+  local folder=/sys/bus/pci/devices/$1
+  echo > "$folder/driver_override"
+  echo "$1" > "$folder/driver/unbind"
+  echo "$1" > /sys/bus/pci/drivers_probe
+  [ "$(basename "$(readlink "$folder/driver")")" != vfio-pci ]
+}
+
 # Prints the number of a function's IOMMU group: group ADDRESS
 group() {
   basename "$(readlink "/sys/bus/pci/devices/$1/iommu_group")"

@@ -21,11 +21,11 @@ machine() {
     -device intel-iommu,intremap=on,caching-mode=on,aw-bits=48"
   case $1 in
     intel) echo "$stock $intel" ;;
-    virtio) echo "$stock -machine q35 -device virtio-iommu-pci" ;;
+    virtio | nic-far) echo "$stock -machine q35 -device virtio-iommu-pci" ;;
     own) echo "$own $intel" ;;
     bare) echo "$own -machine q35" ;;
-    rxe | nic | nic-far | nic-roce) echo "$stock -machine q35" ;;
-    nic-iommu) echo "$stock $intel" ;;
+    rxe | nic) echo "$stock -machine q35" ;;
+    nic-iommu | nic-roce) echo "$stock $intel" ;;
   esac
 }
 
@@ -36,8 +36,10 @@ kernel_arguments() {
     virtio) echo "vfio_iommu_type1.allow_unsafe_interrupts=1" ;;
     bare) echo "vfio.enable_unsafe_noiommu_mode=1" ;;
     rxe) echo "lab.no-tools" ;;
-    nic-far) echo "lab.no-tools" ;;
-    nic | nic-roce) echo "lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
+    nic) echo "lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
+    # The kernel's own use of the card passes by the IOMMU, as in most machines.
+    nic-far) echo "vfio_iommu_type1.allow_unsafe_interrupts=1 iommu.passthrough=1" ;;
+    nic-roce) echo "intel_iommu=on,sm_off iommu.passthrough=1 lab.seconds=$SECONDS_OF_TCP" ;;
     nic-iommu) echo "intel_iommu=on,sm_off iommu.passthrough=0 lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
   esac
 }
@@ -102,9 +104,21 @@ start_devices() {
         --socket "$SOCKETS/nic-roce" -o hub=h -o roce=rfc-v2 -o mac=52:54:00:0a:62:0b \
         --peer "$socket" --peer-option hub=h --peer-option roce=rfc-v2 --peer-option mac=52:54:00:0a:62:0c
       add_vfio_user "$socket"
+      add_talk on 52:54:00:0a:61:01
       ;;
-    nic-roce) add_vfio_user "$socket" ;;
+    nic-roce)
+      add_vfio_user "$socket"
+      add_talk off,reconnect-ms=200 52:54:00:0a:61:02
+      ;;
   esac
+}
+
+# A plain network card of QEMU's own, on a wire between two guests: their programs talk by TCP while
+# the cards of the model are the driver's.
+# $1: whether it listens at the wire's socket; $2: its MAC
+add_talk() {
+  DEVICES+=(-netdev "stream,id=talk,server=$1,addr.type=unix,addr.path=$SOCKETS/talk"
+    -device "virtio-net-pci,netdev=talk,mac=$2,romfile=")
 }
 
 # The device of a vfio-user server; a slow machine must not count as a dead server.

@@ -43,6 +43,8 @@ archive_classes() {
   mkdir -p "$OUT/archive"
   start_server archive hcas "$SOCKETS/archive-right" "$PROJECT/tools/bin/hghca" model serve \
     --socket "$SOCKETS/archive-left" --peer "$SOCKETS/archive-right"
+  start_server archive nics "$SOCKETS/archive-far" "$PROJECT/tools/bin/hghca" model serve --kind virtio \
+    --socket "$SOCKETS/archive-near" -o roce=rfc-v2 --peer "$SOCKETS/archive-far" --peer-option roce=rfc-v2
   (
     # shellcheck disable=SC2030 # for what runs here alone
     OUT=$OUT/archive TOOLS=$OUT/archive/tools
@@ -56,6 +58,9 @@ archive_classes() {
     hghca info -d "$left"
     hghca bringup -d "$left" --loop "peer=$right" --seconds 0
     hghca demo -d "$left" -d "$right" --seconds 0
+    hghca info -d "vfio-user:$SOCKETS/archive-near"
+    hghca bringup -d "vfio-user:$SOCKETS/archive-near" --seconds 0
+    hghca demo -d "vfio-user:$SOCKETS/archive-near" -d "vfio-user:$SOCKETS/archive-far" --seconds 0
     junit_run archive "-Dhghca.device=$left,$right" org.hghca.conformance.verbs/rc
     end_tools
     wait
