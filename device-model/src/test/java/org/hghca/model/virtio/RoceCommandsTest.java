@@ -9,16 +9,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The commands of RoCE by literal bytes, from the RFC's layouts. */
 class RoceCommandsTest extends RoceFixture {
-  private static String register(int pd, int access, long start, long length, long... pages) {
-    StringBuilder data = new StringBuilder(le(pd, access));
-    data.append(le((int) start, (int) (start >>> 32), (int) length, (int) (length >>> 32)));
-    data.append(le(pages.length, 0));
-    for (long page : pages) {
-      data.append(le((int) page, (int) (page >>> 32)));
-    }
-    return data.toString();
-  }
-
   @Test
   void featureQueuesAndConfigurationAreThoseOfTheRfc() {
     assertThat(driver.status()).isEqualTo(15);

@@ -2,83 +2,13 @@ package org.hghca.model.virtio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.hghca.model.virtio.GuestDriver.Used;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The queues of a reliable connection by literal bytes: what the card gives back, and when. */
-class RoceDataPathTest extends RoceFixture {
-  private static final int SEND = 2;
-  private static final int SIGNALED = 2;
-  private static final int INLINE = 8;
-
-  private GuestDriver.Ring completions;
-  private GuestDriver.Ring sends;
-  private GuestDriver.Ring receives;
-  private int qp;
-
-  @BeforeEach
-  void connect() {
-    qp = connectable(2);
-    completions = driver.new Ring(3);
-    sends = driver.new Ring(3 + 32 + 2 * qp);
-    receives = driver.new Ring(3 + 32 + 2 * qp + 1);
-    completions.enable();
-    sends.enable();
-    receives.enable();
-    assertThat(does(10, modify(qp, 1 | ACCESS, 1, 3, 1))).isTrue();
-    assertThat(does(10, modify(qp, TO_RTR, 2, 3, 1))).isTrue();
-    assertThat(does(10, modify(qp, TO_RTS, 3, 3, 1))).isTrue();
-  }
-
-  private void buffersForCompletions(int count) {
-    for (int i = 0; i < count; i++) {
-      completions.offer(completions.room(48));
-    }
-  }
-
-  /** An element of the send queue whose pieces follow. */
-  private static String request(int number, int opcode, int flags, int pieces) {
-    return le(number, 0)
-        + "%02x%02x0000".formatted(opcode, flags)
-        + "00".repeat(560 - 12)
-        + le(pieces)
-        + "00".repeat(12);
-  }
-
-  private void offer(String element) {
-    sends.offer(sends.buffer(element, 0));
-  }
-
-  private void post(String element) {
-    offer(element);
-    sends.kick();
-  }
-
-  private void postReceive(int number) {
-    receives.offer(receives.buffer(le(number, 0, 0, 0, 0, 0), 0));
-  }
-
-  /** Number, status and opcode of the completions since the last call. */
-  private List<String> completed() {
-    List<String> found = new ArrayList<>();
-    for (Used used : completions.used()) {
-      assertThat(used.length()).isEqualTo(48);
-      String entry = completions.content(used.id(), 48);
-      assertThat(entry.substring(48, 56)).isEqualTo(le(qp));
-      found.add(entry.substring(0, 2) + ":" + entry.substring(16, 18) + ":" + entry.charAt(19));
-    }
-    return found;
-  }
-
-  private String state() {
-    return command(11, le(qp, 1), 121).substring(2, 4);
-  }
-
+class RoceDataPathTest extends RoceConnectionFixture {
   /** Opcode, flags, pieces, the bytes that are left out at the end, and the status. */
   @ParameterizedTest
   @CsvSource({

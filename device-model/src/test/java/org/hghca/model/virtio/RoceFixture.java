@@ -58,6 +58,16 @@ class RoceFixture {
     return create(4, "");
   }
 
+  static String register(int pd, int access, long start, long length, long... pages) {
+    StringBuilder data = new StringBuilder(le(pd, access));
+    data.append(le((int) start, (int) (start >>> 32), (int) length, (int) (length >>> 32)));
+    data.append(le(pages.length, 0));
+    for (long page : pages) {
+      data.append(le((int) page, (int) (page >>> 32)));
+    }
+    return data.toString();
+  }
+
   static String createQp(int pd, int type, int sends, int receives, int inline) {
     return le(pd, type, sends, receives) + le(16, 16, 4, 4, inline, 0) + "00".repeat(16);
   }
