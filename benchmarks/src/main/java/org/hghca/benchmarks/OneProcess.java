@@ -10,29 +10,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
-import java.util.stream.IntStream;
 import org.hghca.benchmarks.Pair.Connection;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.WrOpcode;
 
 /**
- * Two software HCAs in this process, joined by a cable, beside a copy of memory in the same rounds:
- * messages of each kind, round trips, many connections, idle ones. {@code benchmarks/one-process}
- * runs it.
+ * Two software devices in this process, joined by a cable, beside a copy of memory in the same
+ * rounds, and beside two of another kind: messages of each kind, round trips, many connections,
+ * idle ones. {@code benchmarks/one-process} runs it.
  */
 public final class OneProcess {
-  private static final int SHORT = 8;
-  private static final int LONG = 64 * 1024;
-
-  /** Lists of short messages, and long messages, that are outstanding. */
-  private static final int LISTS = 8;
-
-  private static final int LONG_OUTSTANDING = 16;
-  private static final int MANY = 256;
   private static final int IDLE = 100;
   private static final long WARM_UP = TimeUnit.MILLISECONDS.toNanos(1500);
   private static final double MEGA = 1e6;
+  private static final String LINE = "%-40s%10.2f";
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -51,64 +41,51 @@ public final class OneProcess {
   /**
    * Prints each round, and the medians.
    *
-   * @param arguments seconds of each measurement, rounds, and parameters of both locators, which
-   *     begin with an ampersand
+   * @param arguments seconds of each measurement, rounds, and kinds of devices: schemes of
+   *     locators, each with parameters that begin with an ampersand
    */
   public static void main(String... arguments) throws InterruptedException {
     long nanos = (long) (Double.parseDouble(arguments[0]) * TimeUnit.SECONDS.toNanos(1));
     int rounds = Integer.parseInt(arguments[1]);
-    String parameters = arguments.length > 2 ? arguments[2] : "";
-    new OneProcess(nanos).run(rounds, parameters);
-    idle(parameters);
-  }
-
-  private void run(int rounds, String parameters) {
-    try (Context client = RdmaDevices.open("model:a?cable=c" + parameters);
-        Context server = RdmaDevices.open("model:b?cable=c" + parameters);
-        Pair pair = Pair.of(client, server, 3, LISTS * Stream.LIST);
-        Pair shared = Pair.of(client, server, MANY, Stream.LIST);
-        Connection one = pair.connect();
-        Connection ofSends = pair.connect();
-        Connection ofLongSends = pair.connect()) {
-      List<Connection> many = connections(shared, MANY);
-      try (Stream write = shorts(pair, List.of(one), WrOpcode.RDMA_WRITE, LISTS);
-          Stream read = shorts(pair, List.of(one), WrOpcode.RDMA_READ, LISTS);
-          Stream send = shorts(pair, List.of(ofSends), WrOpcode.SEND, LISTS);
-          Stream writeLong = longs(pair, one, WrOpcode.RDMA_WRITE);
-          Stream readLong = longs(pair, one, WrOpcode.RDMA_READ);
-          Stream sendLong = longs(pair, ofLongSends, WrOpcode.SEND);
-          Stream overMany = shorts(shared, many, WrOpcode.RDMA_WRITE, MANY);
-          WriteRoundTrips roundTrips = new WriteRoundTrips(pair, one);
-          Arena arena = Arena.ofConfined()) {
-        MemorySegment from = arena.allocate((long) LONG * LONG_OUTSTANDING, 4096).fill((byte) 1);
-        MemorySegment to = arena.allocate((long) LONG * LONG_OUTSTANDING, 4096).fill((byte) 2);
-        figure("copies of 64 KiB, MB/s", () -> copies(from, to));
-        figure("WRITE, 64 KiB, MB/s", () -> megabytes(writeLong));
-        figure("READ, 64 KiB, MB/s", () -> megabytes(readLong));
-        figure("SEND, 64 KiB, MB/s", () -> megabytes(sendLong));
-        figure("WRITEs of 8 bytes, million/s", () -> millions(write));
-        figure("READs of 8 bytes, million/s", () -> millions(read));
-        figure("SENDs of 8 bytes, million/s", () -> millions(send));
-        figure("WRITEs over 256, million/s", () -> millions(overMany));
-        figure("WRITE ping-pong, 1 thread, us", () -> roundTrips.oneThread(nanos) / 1e3);
-        figure("WRITE ping-pong, 2 threads, us", () -> roundTrips.twoThreads(nanos) / 1e3);
-        measure(rounds);
-      }
-      many.forEach(Connection::close);
+    List<String> kinds = List.of(arguments).subList(2, arguments.length);
+    new OneProcess(nanos).run(rounds, kinds);
+    for (String kind : kinds) {
+      idle(kind);
     }
   }
 
-  private static List<Connection> connections(Pair pair, int count) {
-    return IntStream.range(0, count).mapToObj(i -> pair.connect()).toList();
+  private void run(int rounds, List<String> kinds) {
+    List<OneKind> open = new ArrayList<>();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment from = copied(arena, 1);
+      MemorySegment to = copied(arena, 2);
+      figure("copies of 64 KiB, MB/s", () -> copies(from, to));
+      for (String kind : kinds) {
+        open.add(new OneKind(kind));
+        add(open.getLast());
+      }
+      measure(rounds);
+    } finally {
+      open.forEach(OneKind::close);
+    }
   }
 
-  private static Stream shorts(
-      Pair pair, List<Connection> connections, WrOpcode opcode, int lists) {
-    return new Stream(pair, connections, opcode, SHORT, Stream.LIST, lists);
+  private static MemorySegment copied(Arena arena, int content) {
+    long bytes = (long) OneKind.LONG * OneKind.LONG_OUTSTANDING;
+    return arena.allocate(bytes, 4096).fill((byte) content);
   }
 
-  private static Stream longs(Pair pair, Connection connection, WrOpcode opcode) {
-    return new Stream(pair, List.of(connection), opcode, LONG, 1, LONG_OUTSTANDING);
+  private void add(OneKind kind) {
+    String name = kind.name();
+    figure(name + ": WRITE, 64 KiB, MB/s", () -> megabytes(kind.writeLong()));
+    figure(name + ": READ, 64 KiB, MB/s", () -> megabytes(kind.readLong()));
+    figure(name + ": SEND, 64 KiB, MB/s", () -> megabytes(kind.sendLong()));
+    figure(name + ": WRITEs of 8 bytes, million/s", () -> millions(kind.write()));
+    figure(name + ": READs of 8 bytes, million/s", () -> millions(kind.read()));
+    figure(name + ": SENDs of 8 bytes, million/s", () -> millions(kind.send()));
+    figure(name + ": WRITEs over 120, million/s", () -> millions(kind.overMany()));
+    figure(name + ": ping-pong, 1 thread, us", () -> kind.roundTrips().oneThread(nanos) / 1e3);
+    figure(name + ": ping-pong, 2 threads, us", () -> kind.roundTrips().twoThreads(nanos) / 1e3);
   }
 
   private void figure(String name, DoubleSupplier measurement) {
@@ -122,7 +99,7 @@ public final class OneProcess {
   }
 
   private double megabytes(Stream stream) {
-    return millions(stream) * LONG;
+    return millions(stream) * OneKind.LONG;
   }
 
   /** Copies place by place between two memories; returns megabytes a second. */
@@ -131,13 +108,13 @@ public final class OneProcess {
     long now = start;
     long count = 0;
     while (now - start < nanos) {
-      for (long place = 0; place < from.byteSize(); place += LONG) {
-        MemorySegment.copy(from, place, to, place, LONG);
+      for (long place = 0; place < from.byteSize(); place += OneKind.LONG) {
+        MemorySegment.copy(from, place, to, place, OneKind.LONG);
       }
-      count += LONG_OUTSTANDING;
+      count += OneKind.LONG_OUTSTANDING;
       now = System.nanoTime();
     }
-    return count * LONG / MEGA * 1e9 / (now - start);
+    return count * OneKind.LONG / MEGA * 1e9 / (now - start);
   }
 
   private void measure(int rounds) {
@@ -153,14 +130,14 @@ public final class OneProcess {
     }
     double perMessage = (double) (THREADS.getTotalThreadAllocatedBytes() - allocated) / messages;
     for (int i = 0; i < found.length; i++) {
-      StringBuilder line = new StringBuilder("%-32s".formatted(figures.get(i).name()));
+      StringBuilder line = new StringBuilder("%-40s".formatted(figures.get(i).name()));
       for (double figure : found[i]) {
         line.append("%,10.2f".formatted(figure));
       }
       Arrays.sort(found[i]);
       System.out.println(line.append("   median %,.2f".formatted(found[i][rounds / 2])));
     }
-    System.out.println("%-32s%10.2f".formatted("allocated, bytes per message", perMessage));
+    System.out.println(LINE.formatted("allocated, bytes per message", perMessage));
   }
 
   private void measure(double[][] found, int round) {
@@ -170,17 +147,17 @@ public final class OneProcess {
   }
 
   /** Prints what part of a core idle connections take. */
-  private static void idle(String parameters) throws InterruptedException {
-    try (Context client = RdmaDevices.open("model:a?cable=c" + parameters);
-        Context server = RdmaDevices.open("model:b?cable=c" + parameters);
+  private static void idle(String kind) throws InterruptedException {
+    try (Context client = OneKind.open(kind, "a");
+        Context server = OneKind.open(kind, "b");
         Pair pair = Pair.of(client, server, IDLE, Stream.LIST)) {
-      List<Connection> connections = connections(pair, IDLE);
+      List<Connection> connections = pair.connect(IDLE);
       TimeUnit.SECONDS.sleep(1);
       long cpu = SYSTEM.getProcessCpuTime();
       long start = System.nanoTime();
       TimeUnit.SECONDS.sleep(3);
       double share = (double) (SYSTEM.getProcessCpuTime() - cpu) / (System.nanoTime() - start);
-      System.out.println("%-32s%10.2f".formatted("100 idle connections, % of a core", 100 * share));
+      System.out.println(LINE.formatted(kind + ": 100 idle, % of a core", 100 * share));
       connections.forEach(Connection::close);
     }
   }

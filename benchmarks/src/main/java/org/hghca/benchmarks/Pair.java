@@ -1,5 +1,7 @@
 package org.hghca.benchmarks;
 
+import java.util.List;
+import java.util.stream.IntStream;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
@@ -122,6 +124,10 @@ record Pair(Side client, Side server, int depth) implements AutoCloseable {
     server.connect(made.server(), client.endpoint(made.client()));
     client.connect(made.client(), ofServer);
     return made;
+  }
+
+  List<Connection> connect(int count) {
+    return IntStream.range(0, count).mapToObj(i -> connect()).toList();
   }
 
   @Override

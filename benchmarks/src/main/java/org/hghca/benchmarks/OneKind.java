@@ -1,0 +1,125 @@
+package org.hghca.benchmarks;
+
+import java.util.List;
+import org.hghca.benchmarks.Pair.Connection;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.WrOpcode;
+
+/** Two software devices of one kind, joined by a cable, and what is measured between them. */
+final class OneKind implements AutoCloseable {
+  static final int LONG = 64 * 1024;
+  static final int LONG_OUTSTANDING = 16;
+
+  private static final int SHORT = 8;
+
+  /** Lists of short messages that are outstanding. */
+  private static final int LISTS = 8;
+
+  /** As many connections as a virtio device has beside the three others. */
+  private static final int MANY = 120;
+
+  private final String name;
+  private final Context client;
+  private final Context server;
+  private final Pair pair;
+  private final Pair shared;
+  private final List<Connection> single;
+  private final List<Connection> many;
+  private final Stream write;
+  private final Stream read;
+  private final Stream send;
+  private final Stream writeLong;
+  private final Stream readLong;
+  private final Stream sendLong;
+  private final Stream overMany;
+  private final WriteRoundTrips roundTrips;
+
+  /**
+   * Opens two devices.
+   *
+   * @param kind scheme of their locators, and parameters that begin with an ampersand
+   */
+  OneKind(String kind) {
+    name = kind;
+    client = open(kind, "a");
+    server = open(kind, "b");
+    pair = Pair.of(client, server, 3, LISTS * Stream.LIST);
+    shared = Pair.of(client, server, MANY, Stream.LIST);
+    single = pair.connect(3);
+    many = shared.connect(MANY);
+    write = shorts(single.get(0), WrOpcode.RDMA_WRITE);
+    read = shorts(single.get(0), WrOpcode.RDMA_READ);
+    send = shorts(single.get(1), WrOpcode.SEND);
+    writeLong = longs(single.get(0), WrOpcode.RDMA_WRITE);
+    readLong = longs(single.get(0), WrOpcode.RDMA_READ);
+    sendLong = longs(single.get(2), WrOpcode.SEND);
+    overMany = new Stream(shared, many, WrOpcode.RDMA_WRITE, SHORT, Stream.LIST, MANY);
+    roundTrips = new WriteRoundTrips(pair, single.get(0));
+  }
+
+  /** Opens one of two devices, which the other one's cable joins. */
+  static Context open(String kind, String device) {
+    String[] parts = kind.split("&", 2);
+    String parameters = parts.length > 1 ? "&" + parts[1] : "";
+    return RdmaDevices.open(
+        "%s:%s-%s?cable=%s%s".formatted(parts[0], parts[0], device, parts[0], parameters));
+  }
+
+  private Stream shorts(Connection connection, WrOpcode opcode) {
+    return new Stream(pair, List.of(connection), opcode, SHORT, Stream.LIST, LISTS);
+  }
+
+  private Stream longs(Connection connection, WrOpcode opcode) {
+    return new Stream(pair, List.of(connection), opcode, LONG, 1, LONG_OUTSTANDING);
+  }
+
+  String name() {
+    return name;
+  }
+
+  Stream write() {
+    return write;
+  }
+
+  Stream read() {
+    return read;
+  }
+
+  Stream send() {
+    return send;
+  }
+
+  Stream writeLong() {
+    return writeLong;
+  }
+
+  Stream readLong() {
+    return readLong;
+  }
+
+  Stream sendLong() {
+    return sendLong;
+  }
+
+  /** Short WRITEs over {@value #MANY} connections that share a completion queue. */
+  Stream overMany() {
+    return overMany;
+  }
+
+  WriteRoundTrips roundTrips() {
+    return roundTrips;
+  }
+
+  @Override
+  public void close() {
+    roundTrips.close();
+    List.of(write, read, send, writeLong, readLong, sendLong, overMany).forEach(Stream::close);
+    many.forEach(Connection::close);
+    single.forEach(Connection::close);
+    shared.close();
+    pair.close();
+    server.close();
+    client.close();
+  }
+}
