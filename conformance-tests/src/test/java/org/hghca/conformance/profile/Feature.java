@@ -277,6 +277,7 @@ public enum Feature {
   public static Set<Feature> missingOn(String profile) {
     return switch (profile) {
       case "s" -> EnumSet.noneOf(Feature.class);
+      case TestProfile.VIRTIO -> EnumSet.of(ATOMICS, CARD_EVENTS, MULTICAST, PATH_MIGRATION);
       case "r1" ->
           EnumSet.complementOf(EnumSet.of(INLINE_DATAGRAMS, REMOTE_PROTECTION, RECONNECTION));
       default -> EnumSet.allOf(Feature.class);

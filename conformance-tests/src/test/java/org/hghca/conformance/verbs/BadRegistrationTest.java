@@ -285,7 +285,7 @@ class BadRegistrationTest {
                   .sge(pair.left.buffer, 0, 8)
                   .signaled());
           Wc completion = pair.left.sent();
-          if (TestProfile.isDocument()) { // the RTL's writes to the host have no answer
+          if (!TestProfile.isRtl()) { // the RTL's writes to the host have no answer
             assertThat(completion.status().code()).as("%s", completion).isNotZero();
           }
         }

@@ -176,10 +176,10 @@ class CompletionQueueTest {
                 .left()
                 .createCompletionQueue(
                     CompletionQueueConfig.of(1)
-                        .withRingEntries(TestProfile.isDocument() ? 256 : 128))) {
+                        .withRingEntries(!TestProfile.isRtl() ? 256 : 128))) {
       QueuePairConfig config = QueuePairConfig.rc(queue, queue);
       QueuePair first = pd.createQueuePair(config.sendDepth(100).receiveDepth(100));
-      int own = TestProfile.isDocument() ? 0 : 1; // the driver's, for the end of each queue pair
+      int own = !TestProfile.isRtl() ? 0 : 1; // the driver's, for the end of each queue pair
       assertNoRoom(
           pd, config.sendDepth(57).receiveDepth(0), 56 - own + " more", "not " + (57 + own));
       // The room for the sends, which was found, is returned when there is none for receives.
