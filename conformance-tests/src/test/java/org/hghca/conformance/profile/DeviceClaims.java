@@ -25,7 +25,9 @@ public final class DeviceClaims {
           ENTROPY,
           MULTICAST,
           PATH_MIGRATION,
-          GSI_QUEUE_PAIR ->
+          GSI_QUEUE_PAIR,
+          RESIZE_CQ,
+          REREGISTRATION ->
           !device.has(DeviceFeature.valueOf(feature.name()));
       case IMMEDIATE_VALUE -> device.has(DeviceQuirk.NO_IMMEDIATE_VALUE);
       case CARD_EVENTS -> device.has(DeviceQuirk.NO_CARD_EVENTS);

@@ -230,6 +230,13 @@ class SharingTest {
   void onlyTheRequestOfAMessageInFlightIsFlushed() {
     try (SharedReceivers it = inTheMiddle()) {
       it.receivers.getFirst().modify(QpAttributes.to(QpState.ERR));
+      if (SharedReceivers.areDealt(it.fabric.right())) {
+        it.fabric.settle();
+        assertThat(Wc.drain(it.received)).as("flushed requests return").isEmpty();
+        assertThat(it.events(1)).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+        assertThat(it.tryPost(8)).as("all eight are there").isFalse();
+        return;
+      }
       List<Wc> flushed = it.received(1);
       assertThat(flushed.getFirst().status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
       assertThat(flushed.getFirst().wrId()).isZero();
@@ -262,7 +269,12 @@ class SharingTest {
         order.add(it.received(1).getFirst().wrId());
         it.sent(1);
       }
-      assertThat(order).as("behind all others").containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 0L);
+      assertThat(order)
+          .as("behind all others, or in its old place")
+          .containsExactlyElementsOf(
+              SharedReceivers.areDealt(it.fabric.right())
+                  ? range(8)
+                  : List.of(1L, 2L, 3L, 4L, 5L, 6L, 7L, 0L));
     }
   }
 
