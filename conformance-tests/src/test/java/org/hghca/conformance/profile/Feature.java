@@ -38,6 +38,13 @@ public enum Feature {
   SHARED_RECEIVE_QUEUES(
       "shared receive queues", "EOPNOTSUPP; max_srq is 0", Place.RECEIVES, Says.ERROR),
 
+  /** A virtio device has none either, so that the driver deals the requests to its queue pairs. */
+  SHARED_QUEUES_OF_THE_DEVICE(
+      "shared receive queues in the device",
+      "the driver deals the requests, if it can: each idle queue pair keeps one",
+      Place.DEALT,
+      Says.ATTRIBUTE),
+
   /** No event queue is ever written: only CQEs report completions. */
   SOLICITED_ONLY(
       "events of solicited completions only",
@@ -231,7 +238,9 @@ public enum Feature {
     /** Uses that stop the card. */
     HAZARDS("what-stops-an-r1-card-and-what-the-driver-does"),
     /** Missing on a virtio device. */
-    VIRTIO("virtio-roce", "what-the-verbs-do-not-have-here");
+    VIRTIO("virtio-roce", "what-the-verbs-do-not-have-here"),
+    /** Replaced by the driver on a virtio device. */
+    DEALT("virtio-roce", "shared-receive-queues");
 
     private final String page;
     private final String anchor;
@@ -307,7 +316,14 @@ public enum Feature {
                   INLINE_DATAGRAMS, REMOTE_PROTECTION, RECONNECTION, RESIZE_CQ, REREGISTRATION));
       case "r2" -> EnumSet.complementOf(EnumSet.of(RESIZE_CQ, REREGISTRATION));
       default ->
-          EnumSet.of(ATOMICS, CARD_EVENTS, MULTICAST, PATH_MIGRATION, RESIZE_CQ, REREGISTRATION);
+          EnumSet.of(
+              ATOMICS,
+              SHARED_QUEUES_OF_THE_DEVICE,
+              CARD_EVENTS,
+              MULTICAST,
+              PATH_MIGRATION,
+              RESIZE_CQ,
+              REREGISTRATION);
     };
   }
 
