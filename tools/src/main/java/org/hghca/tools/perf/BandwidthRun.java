@@ -1,5 +1,6 @@
 package org.hghca.tools.perf;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.hghca.verbs.Completions;
@@ -10,6 +11,9 @@ import org.hghca.verbs.Completions;
  */
 final class BandwidthRun {
   private static final int POLLED = 16;
+
+  /** How long what is in flight may stay without a completion, when the time is over. */
+  private static final long PATIENCE = Duration.ofSeconds(1).toNanos();
 
   private final Parameters parameters;
   private final Sender[] senders;
@@ -74,6 +78,7 @@ final class BandwidthRun {
       each.accept(result);
       result = runFor(span);
     }
+    drain();
     return result;
   }
 
@@ -109,6 +114,34 @@ final class BandwidthRun {
     return samples.result(window.counted(), window.nanos());
   }
 
+  /**
+   * Takes the completions of what is in flight: neither side closes a queue pair or a region under
+   * it. Some cards go on with the requests of a queue pair that is closed, and its number is lost.
+   * Messages for which the peer has no receive any more stay.
+   */
+  private void drain() {
+    long since = System.nanoTime();
+    while (isInFlight()
+        && System.nanoTime() - since < PATIENCE
+        && !Thread.currentThread().isInterrupted()) {
+      int events = receivers.length > 0 ? pollReceives() : 0;
+      for (Sender sender : senders) {
+        if (!sender.endsSignaled() && sender.canPost()) {
+          posted += sender.post();
+        }
+      }
+      if (events + pollSends() > 0) {
+        since = System.nanoTime();
+      } else {
+        Thread.yield();
+      }
+    }
+  }
+
+  private boolean isInFlight() {
+    return completed < posted;
+  }
+
   /** Messages that have gone and, if none are sent, those that have come. */
   private long done() {
     return senders.length == 0 ? received : completed;
@@ -125,7 +158,7 @@ final class BandwidthRun {
     if (receivers.length > 0) {
       events += pollReceives();
     }
-    if (posted > completed) {
+    if (isInFlight()) {
       events += pollSends();
     }
     if (events > 0) {

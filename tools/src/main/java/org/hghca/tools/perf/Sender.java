@@ -70,6 +70,11 @@ final class Sender {
     return list;
   }
 
+  /** Whether a completion tells of the last message that was posted. */
+  boolean endsSignaled() {
+    return posted % moderation == 0 || posted == limit;
+  }
+
   /**
    * Takes a completion.
    *
