@@ -77,7 +77,7 @@ public final class HostMemory {
    *
    * @return null when they must be accessed by {@link #read} and {@link #write}
    */
-  DmaWindow window(long iova, long length) {
+  public DmaWindow window(long iova, long length) {
     if (!direct || !enabled) {
       return null;
     }
@@ -92,7 +92,7 @@ public final class HostMemory {
   }
 
   /** Whether windows may be used now. */
-  boolean isDirect() {
+  public boolean isDirect() {
     return direct && enabled;
   }
 

@@ -5,6 +5,7 @@ import org.hghca.model.hca.HostMemory;
 import org.hghca.model.transport.KeyedMemory;
 import org.hghca.model.transport.MemoryAccess;
 import org.hghca.model.transport.MemoryStatus;
+import org.hghca.vfio.DmaWindow;
 import org.hghca.virtio.abi.roce.MrAccess;
 import org.hghca.virtio.abi.roce.RegisterUserMr;
 import org.hghca.wire.MemoryPieces;
@@ -90,7 +91,7 @@ final class RoceMemory implements KeyedMemory {
     long at = (region.start() & IN_PAGE) + (address - region.start());
     for (int done = 0; done < length; ) {
       long from = at + done;
-      int piece = (int) Math.min(length - done, together(region.pages(), from));
+      int piece = together(region.pages(), from, length - done);
       long bus = bus(region.pages(), from);
       boolean moved =
           toHost
@@ -109,23 +110,41 @@ final class RoceMemory implements KeyedMemory {
     return pages[(int) (at / RegisterUserMr.PAGE_SIZE)] + (at & IN_PAGE);
   }
 
-  /** How many bytes from one on follow each other on the bus. */
-  private static long together(long[] pages, long at) {
+  /** How many bytes from one on, and at most, follow each other on the bus. */
+  private static int together(long[] pages, long at, int most) {
     int page = (int) (at / RegisterUserMr.PAGE_SIZE);
-    long bytes = RegisterUserMr.PAGE_SIZE - (at & IN_PAGE);
-    while (bytes < RegisterUserMr.PAGE_SIZE * 2L
-        && page + 1 < pages.length
-        && pages[page + 1] == pages[page] + RegisterUserMr.PAGE_SIZE) {
+    int bytes = (int) (RegisterUserMr.PAGE_SIZE - (at & IN_PAGE));
+    while (bytes < most && pages[page + 1] == pages[page] + RegisterUserMr.PAGE_SIZE) {
       bytes += RegisterUserMr.PAGE_SIZE;
       page++;
     }
-    return bytes;
+    return Math.min(bytes, most);
   }
 
-  /** Nothing is found: packets carry all data. */
   @Override
   public boolean locate(
       int key, int pd, long address, MemoryAccess access, int length, MemoryPieces into) {
-    return false;
+    RoceRegion region = objects.region(key).orElse(null);
+    if (region == null || !allows(region, key, pd, address, length, access)) {
+      return false;
+    }
+    boolean toHost = access == MemoryAccess.LOCAL_WRITE || access == MemoryAccess.REMOTE_WRITE;
+    long at = (region.start() & IN_PAGE) + (address - region.start());
+    for (int done = 0; done < length; ) {
+      long from = at + done;
+      int piece = together(region.pages(), from, length - done);
+      long bus = bus(region.pages(), from);
+      DmaWindow window = host.window(bus, piece);
+      if (window == null) { // they may be in two mappings that follow each other
+        piece = (int) Math.min(piece, RegisterUserMr.PAGE_SIZE - (from & IN_PAGE));
+        window = host.window(bus, piece);
+      }
+      if (window == null || toHost && !window.access().writable()) {
+        return false;
+      }
+      into.add(window.memory(), bus - window.iova(), piece);
+      done += piece;
+    }
+    return true;
   }
 }

@@ -9,6 +9,7 @@ import org.hghca.model.transport.TransportCounters;
 import org.hghca.virtio.abi.roce.QpState;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketRun;
 
 /**
  * The data path of the RoCE half: the transport between the work queues of queue pairs and the
@@ -105,12 +106,7 @@ final class RoceTransport implements ContextStore, EventSink {
   /** The driver notifies of a virtqueue. */
   void notified(int index) {
     int qpn = RoceQueues.qpn(index);
-    RoceQueuePair pair = qpn < 0 ? null : objects.pair(qpn).orElse(null);
-    if (pair == null) {
-      return;
-    }
-    // A receive waits for a message, or is flushed.
-    if (index == RoceLimits.QUEUES.send(qpn) || pair.state() == QpState.ERR) {
+    if (qpn >= 0 && index == RoceLimits.QUEUES.send(qpn) && objects.pair(qpn).isPresent()) {
       transport.announced(qpn);
     }
   }
@@ -142,6 +138,16 @@ final class RoceTransport implements ContextStore, EventSink {
   /** Executes a packet; it is returned to its pool. */
   void receive(Packet packet) {
     transport.receive(packet);
+  }
+
+  /** Executes a run of packets, if all is as usual; returns whether it has. */
+  boolean receive(PacketRun run) {
+    return transport.take(run);
+  }
+
+  /** Whether {@link #run} has something to do at a time. */
+  boolean isDue(long now) {
+    return transport.isDue(now);
   }
 
   /** Does what is due; returns whether something was. */

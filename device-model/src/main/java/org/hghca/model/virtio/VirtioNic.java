@@ -4,7 +4,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.HostMemory;
@@ -19,6 +18,7 @@ import org.hghca.virtio.abi.roce.PathMtu;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketRun;
 
 /**
  * A virtio network card: one pair of queues and a control queue, without offloads, and optionally
@@ -48,7 +48,10 @@ public final class VirtioNic implements Card {
   private final NetConfiguration configuration;
   private final ReceiveMode mode;
   private final PciIdentity identity;
-  private final Optional<Dialect> dialect;
+
+  /** The feature bit of the RoCE queues; 0 without them. */
+  private final long roceFeature;
+
   private final RoceCommands roce;
   private final ControlCommands commands;
   private final RoceQueues roceQueues;
@@ -60,8 +63,7 @@ public final class VirtioNic implements Card {
   /** The queues of the NIC that are in use; null for others. */
   private final SplitQueue[] queues = new SplitQueue[SIZES.length];
 
-  /** Queues with chains that may wait: notified, or left when a step ended. */
-  private final AtomicIntegerArray notified = new AtomicIntegerArray(RoceLimits.QUEUES.queues());
+  private final Notifications notified = new Notifications(RoceLimits.QUEUES.queues());
 
   private final AtomicInteger interruptStatus = new AtomicInteger();
   private volatile boolean busMaster;
@@ -93,7 +95,7 @@ public final class VirtioNic implements Card {
     this.mode = new ReceiveMode(port.mac());
     RoceObjects objects = new RoceObjects();
     int largestMtu = RoceCommands.largestMtu(mtu);
-    this.dialect = dialect;
+    this.roceFeature = dialect.map(used -> 1L << used.feature()).orElse(0L);
     this.roceQueues = new RoceQueues(host, registers, this::notifyCompletions);
     this.transport = new RoceTransport(host, port, objects, roceQueues, PathMtu.bytes(largestMtu));
     this.counters = transport.counters();
@@ -101,6 +103,7 @@ public final class VirtioNic implements Card {
     this.commands = new ControlCommands(host, mode, dialect, roce);
     this.traffic = new NicTraffic(host, port, counters);
     port.takeEverything(mode);
+    port.taker(this::take);
   }
 
   private static int[] withRoce() {
@@ -170,7 +173,7 @@ public final class VirtioNic implements Card {
       faults.record("queue %d is notified, which there is not".formatted(queue));
       return false;
     }
-    notified.set(queue, 1);
+    notified.add(queue);
     rung = true;
     return true;
   }
@@ -182,6 +185,12 @@ public final class VirtioNic implements Card {
 
   @Override
   public boolean step(long now, StepBudget budget) {
+    if (!hasWrites()
+        && !port.hasArrived()
+        && !transport.isDue(now)
+        && notified.next(0) == Notifications.NONE) {
+      return false;
+    }
     host.beginStep();
     try {
       transport.time(now);
@@ -216,6 +225,28 @@ public final class VirtioNic implements Card {
     return worked;
   }
 
+  /**
+   * Takes a run of packets in the step of another card. Registers that this card has to follow come
+   * first: then its own step gets the packets.
+   */
+  private boolean take(PacketRun run) {
+    if (registers.hasChange() || !isServing() || !hasRoce() || !transport.takes(run.first)) {
+      return false;
+    }
+    boolean taken = false;
+    host.beginStep();
+    try {
+      transport.time(run.sentAt);
+      taken = host.isDirect() && transport.receive(run);
+      transport.endStep();
+    } catch (QueueException e) {
+      fail(e.getMessage());
+    } finally {
+      host.endStep();
+    }
+    return taken;
+  }
+
   /** Whether a queue was notified since the last call. */
   private boolean takeNotifications() {
     if (!rung) {
@@ -231,16 +262,17 @@ public final class VirtioNic implements Card {
   }
 
   private void passNotifications() {
-    for (int i = queues.length; i < registers.queueCount(); i++) {
-      if (notified.getAndSet(i, 0) != 0) {
-        doorbells++;
-        transport.notified(i);
-      }
+    for (int i = notified.next(queues.length);
+        i != Notifications.NONE;
+        i = notified.next(i + 1)) {
+      notified.take(i); // only then: a notification that comes now is not to be forgotten
+      doorbells++;
+      transport.notified(i);
     }
   }
 
   private boolean hasRoce() {
-    return dialect.filter(used -> (registers.features() & 1L << used.feature()) != 0).isPresent();
+    return (registers.features() & roceFeature) != 0;
   }
 
   private void notifyCompletions(int vector) {
@@ -262,7 +294,7 @@ public final class VirtioNic implements Card {
     for (int i = 0; i < queues.length; i++) {
       if (queues[i] == null && registers.runs(i)) {
         queues[i] = new SplitQueue(host, registers.queue(i), registers.features());
-        notified.set(i, 1); // there may be chains already
+        notified.add(i); // there may be chains already
       }
     }
   }
@@ -343,10 +375,9 @@ public final class VirtioNic implements Card {
   }
 
   private boolean begins(int queue) {
-    if (queues[queue] == null || notified.get(queue) == 0) {
+    if (queues[queue] == null || !notified.take(queue)) {
       return false;
     }
-    notified.set(queue, 0);
     doorbells++;
     return true;
   }
@@ -355,7 +386,7 @@ public final class VirtioNic implements Card {
     SplitQueue queue = queues[index];
     publish(queue);
     if (queue.listen()) {
-      notified.set(index, 1);
+      notified.add(index);
     }
   }
 
@@ -407,9 +438,7 @@ public final class VirtioNic implements Card {
     interruptStatus.set(0);
     rung = false;
     Arrays.fill(queues, null);
-    for (int i = 0; i < notified.length(); i++) {
-      notified.set(i, 0);
-    }
+    notified.clear();
   }
 
   @Override
