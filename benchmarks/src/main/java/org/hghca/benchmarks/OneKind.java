@@ -61,9 +61,10 @@ final class OneKind implements AutoCloseable {
   /** Opens one of two devices, which the other one's cable joins. */
   static Context open(String kind, String device) {
     String[] parts = kind.split("&", 2);
+    String name = kind.replaceAll("[^a-z0-9]+", "-");
     String parameters = parts.length > 1 ? "&" + parts[1] : "";
     return RdmaDevices.open(
-        "%s:%s-%s?cable=%s%s".formatted(parts[0], parts[0], device, parts[0], parameters));
+        "%s:%s-%s?cable=%s%s".formatted(parts[0], name, device, name, parameters));
   }
 
   private Stream shorts(Connection connection, WrOpcode opcode) {

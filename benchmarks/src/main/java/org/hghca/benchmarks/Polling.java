@@ -10,6 +10,7 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -29,11 +30,15 @@ import org.openjdk.jmh.annotations.Warmup;
 public class Polling {
   private final Completions one = new Completions(1);
 
+  /** The profile of the card, or {@code virtio} for a device of that kind. */
+  @Param({"s", Rig.VIRTIO})
+  public String profile;
+
   private Rig rig;
 
   @Setup(Level.Trial)
   public void open() {
-    rig = new Rig(false, false, "s");
+    rig = new Rig(false, false, profile);
   }
 
   @TearDown(Level.Trial)

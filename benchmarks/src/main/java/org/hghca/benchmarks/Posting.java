@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Posting sends alone: between two batches of 128, outside the measured time, they are completed
- * and polled. One operation is one request.
+ * Posting sends to the card alone: between two batches of 128, outside the measured time, they are
+ * completed and polled. One operation is one request.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

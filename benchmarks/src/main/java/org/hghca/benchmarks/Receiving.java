@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class Receiving {
-  /** The profile of the card. */
-  @Param({"s", "r1"})
+  /** The profile of the card, or {@code virtio} for a device of that kind. */
+  @Param({"s", "r1", Rig.VIRTIO})
   public String profile;
 
   private Rig rig;

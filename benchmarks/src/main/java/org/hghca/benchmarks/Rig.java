@@ -1,11 +1,6 @@
 package org.hghca.benchmarks;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
-import org.hghca.abi.BthOpcode;
-import org.hghca.abi.Cqe;
-import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -24,14 +19,18 @@ import org.hghca.vfio.MmioRegion;
 
 /**
  * A connected queue pair on a device without a data path, and a script that completes posted
- * requests by copying prepared completions into the ring in bulk, so that only the driver is
- * measured.
+ * requests, so that only the driver is measured.
  */
 final class Rig implements AutoCloseable {
   /** Work requests in a batch, slots of a queue, entries of a completion ring. */
   static final int BATCH = 128;
 
   static final int POLL = 16;
+
+  /** A virtio device that wants no notification of a post, and one that wants each. */
+  static final String VIRTIO = "virtio";
+
+  static final String VIRTIO_KICKED = "virtio-kicked";
 
   private final Context context;
   private final ProtectionDomain pd;
@@ -48,43 +47,33 @@ final class Rig implements AutoCloseable {
   final SendRequest atomic = new SendRequest();
   final ReceiveRequest receive = new ReceiveRequest();
 
-  /** Slots of the send ring, and entries of its completions. */
-  private final int places;
-
-  /** The number of requests of the queue pair that the card has at a time. */
-  private final int window;
-
-  private int sent;
-  private final MemorySegment sendRing;
-  private final MemorySegment receiveRing;
-  private final MemorySegment sendScript;
-  private final MemorySegment receiveScript;
+  private final Script script;
 
   /**
    * A rig.
    *
    * @param allKinds whether all kinds of register regions have been used before in this process
    * @param singleOwner whether posting takes no lock
-   * @param profile of the card: s or r1
+   * @param profile of the card: s or r1; or {@link #VIRTIO}, {@link #VIRTIO_KICKED}
    */
   Rig(boolean allKinds, boolean singleOwner, String profile) {
     if (allKinds) {
       useAllKinds();
     }
-    context = RdmaDevices.open("bench:" + System.nanoTime() + "?profile=" + profile);
+    script =
+        switch (profile) {
+          case VIRTIO -> new VirtioScript(false);
+          case VIRTIO_KICKED -> new VirtioScript(true);
+          default -> new CardScript(profile);
+        };
+    context = script.open();
     pd = context.allocateProtectionDomain();
     memory =
         pd.allocate(
             1 << 20, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
     CompletionQueueConfig small = CompletionQueueConfig.of(BATCH).withRingEntries(BATCH);
-    BenchFunction.last().mark();
-    sendQueue = context.createCompletionQueue(small);
-    sendRing = BenchFunction.last().newRing();
-    BenchFunction.last().mark();
-    receiveQueue = context.createCompletionQueue(small);
-    receiveRing = BenchFunction.last().newRing();
-    places = (int) (sendRing.byteSize() / Cqe.SIZE);
-    window = profile.equals("s") ? BATCH : 1;
+    sendQueue = script.createQueue(context, small);
+    receiveQueue = script.createQueue(context, small);
     QueuePairConfig config =
         QueuePairConfig.rc(sendQueue, receiveQueue)
             .sendDepth(BATCH)
@@ -94,6 +83,7 @@ final class Rig implements AutoCloseable {
     peerQueue = context.createCompletionQueue(BATCH);
     peer = pd.createQueuePair(QueuePairConfig.rc(peerQueue, peerQueue));
     connect(qp, peer);
+    script.start(qp, peer);
 
     for (int i = 0; i < POLL; i++) {
       sends[i] = new SendRequest().wrId(i);
@@ -103,39 +93,6 @@ final class Rig implements AutoCloseable {
     inline.rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 16).inline().signaled();
     atomic.fetchAndAdd(memory.address(), memory.rkey(), 1).sge(memory, 64, 8).signaled();
     receive.wrId(9).into(memory, 0, 4096);
-
-    sendScript = Arena.ofAuto().allocate((long) places * Cqe.SIZE, Cqe.SIZE);
-    receiveScript = Arena.ofAuto().allocate(2L * BATCH * Cqe.SIZE, Cqe.SIZE);
-    int slot = 64;
-    for (int i = 0; i < places; i++) {
-      Cqe.encodeSuccess(
-          sendScript,
-          (long) i * Cqe.SIZE,
-          qp.number(),
-          peer.number(),
-          0,
-          0,
-          64,
-          i * slot,
-          true,
-          WqeOpcode.RDMA_WRITE,
-          Cqe.OWNER_SOFTWARE);
-    }
-    // A receive ring has one slot more than its depth, rounded up: two batches go around it once.
-    for (int i = 0; i < 2 * BATCH; i++) {
-      Cqe.encodeSuccess(
-          receiveScript,
-          (long) i * Cqe.SIZE,
-          qp.number(),
-          peer.number(),
-          0,
-          0,
-          64,
-          i * slot,
-          false,
-          BthOpcode.SEND_ONLY,
-          Cqe.OWNER_SOFTWARE);
-    }
   }
 
   private static void connect(QueuePair a, QueuePair b) {
@@ -203,7 +160,7 @@ final class Rig implements AutoCloseable {
     int taken = 0;
     while (taken < count) {
       if (taken == complete) {
-        int more = Math.min(window, count - complete);
+        int more = Math.min(script.window(), count - complete);
         complete += completeSends(more);
       }
       taken += pollSome(sendQueue, taken);
@@ -219,27 +176,14 @@ final class Rig implements AutoCloseable {
     }
   }
 
-  /** Completes sends as far as the script is contiguous; returns how many. */
+  /** Completes sends, at most so many; returns how many. */
   int completeSends(int most) {
-    int place = sent & places - 1;
-    int count = Math.min(most, places - place);
-    long at = (long) place * Cqe.SIZE;
-    MemorySegment.copy(sendScript, at, sendRing, at, (long) count * Cqe.SIZE);
-    sent += count;
-    return count;
+    return script.completeSends(most);
   }
-
-  private int receiveBatch;
 
   /** Completes the batch of receives that was posted. */
   void completeReceives() {
-    int from = (receiveBatch++ & 1) * BATCH;
-    MemorySegment.copy(
-        receiveScript,
-        (long) from * Cqe.SIZE,
-        receiveRing,
-        (long) (from & places - 1) * Cqe.SIZE,
-        (long) BATCH * Cqe.SIZE);
+    script.completeReceives();
   }
 
   /** Polls until the batch is taken. */

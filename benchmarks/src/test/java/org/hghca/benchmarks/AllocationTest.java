@@ -36,6 +36,14 @@ class AllocationTest {
     "POLL_ONE, s, false",
     "EMPTY_POLL, s, false",
     "EMPTY_POLL, r1, false",
+    "ONE, virtio, false",
+    "ONE, virtio, true",
+    "ONE, virtio-kicked, false",
+    "INLINE, virtio, false",
+    "LIST, virtio, false",
+    "RECEIVE, virtio, false",
+    "POLL_ONE, virtio, false",
+    "EMPTY_POLL, virtio, false",
   })
   void postingAndPollingAllocateNothing(Path path, String profile, boolean singleOwner) {
     try (Rig rig = new Rig(false, singleOwner, profile)) {

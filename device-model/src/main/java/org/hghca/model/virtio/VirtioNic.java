@@ -262,9 +262,7 @@ public final class VirtioNic implements Card {
   }
 
   private void passNotifications() {
-    for (int i = notified.next(queues.length);
-        i != Notifications.NONE;
-        i = notified.next(i + 1)) {
+    for (int i = notified.next(queues.length); i != Notifications.NONE; i = notified.next(i + 1)) {
       notified.take(i); // only then: a notification that comes now is not to be forgotten
       doorbells++;
       transport.notified(i);

@@ -29,8 +29,7 @@ class RoceMemoryTest {
 
   private final MemorySegment second = filled(1);
   private final DmaWindow writable = new DmaWindow(0x10_0000, first, DmaAccess.READ_WRITE);
-  private final DmaWindow readOnly =
-      new DmaWindow(0x10_0000 + 3 * PAGE, second, DmaAccess.READ);
+  private final DmaWindow readOnly = new DmaWindow(0x10_0000 + 3 * PAGE, second, DmaAccess.READ);
   private final HostMemory host = new HostMemory(new Faults(), () -> {});
   private final RoceObjects objects = new RoceObjects();
   private final RoceMemory memory = new RoceMemory(host, objects);
@@ -93,7 +92,15 @@ class RoceMemoryTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"0, 1", "0, 15872", "100, 8000", "8000, 500", "12000, 3000", "15871, 1", "3805, 4096"})
+  @CsvSource({
+    "0, 1",
+    "0, 15872",
+    "100, 8000",
+    "8000, 500",
+    "12000, 3000",
+    "15871, 1",
+    "3805, 4096"
+  })
   void piecesHaveTheBytesThatAReadHas(long offset, int length) {
     MemorySegment read = Arena.ofAuto().allocate(length);
     MemorySegment copied = Arena.ofAuto().allocate(length);

@@ -45,8 +45,7 @@ final class SpeedSteps {
           RETRIES,
           0,
           HOPS,
-          0,
-          Optional.empty());
+          0);
 
   private final Driver driver;
 

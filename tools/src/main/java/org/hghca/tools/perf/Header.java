@@ -20,9 +20,6 @@ final class Header {
     if (queues.events()) {
       lines.add(" Test with events. Using %s_comp0".formatted(device.name()));
     }
-    if (parameters.route().multicast().isPresent()) {
-      lines.add(" MultiCast runs on UD!");
-    }
     lines.add(" Dual-port       : OFF\t\tDevice         : " + device.name());
     lines.add(" Number of qps   : %d\t\tTransport type : IB".formatted(queues.pairs()));
     lines.add(" Connection type : %s\t\tUsing SRQ      : OFF".formatted(parameters.type()));
@@ -58,9 +55,8 @@ final class Header {
     if (verb == Verb.ATOMIC) {
       title.append(parameters.queues().atomic()).append(' ');
     }
-    String end = parameters.route().multicast().isPresent() ? "Multicast Test" : "Test";
     if (!parameters.test().isBandwidth()) {
-      return title.append("Latency ").append(end).toString();
+      return title.append("Latency Test").toString();
     }
     if (parameters.queues().bidirectional()) {
       title.append("Bidirectional ");
@@ -68,22 +64,20 @@ final class Header {
     if (parameters.queues().postList() > 1) {
       title.append("Post List ");
     }
-    return title.append("BW ").append(end).toString();
+    return title.append("BW Test").toString();
   }
 
   /**
    * The lines about a queue pair.
    *
-   * @param remote whether it is the peer's
+   * @param side local or remote
    */
-  static List<String> of(
-      boolean remote, PeerAddress address, Parameters parameters, boolean client) {
-    Verb verb = parameters.test().verb();
+  static List<String> of(String side, PeerAddress address, Verb verb) {
     StringBuilder line =
         new StringBuilder(
             " %s address: LID %s QPN %s PSN %s"
                 .formatted(
-                    remote ? "remote" : "local",
+                    side,
                     hex(address.lid(), 4),
                     hex(address.qpNumber(), 6),
                     hex(address.psn(), 6)));
@@ -97,9 +91,7 @@ final class Header {
     List<String> lines = new ArrayList<>();
     lines.add(line.toString());
     Optional<Gid> gid = address.gid();
-    // As perftest does, which has groups of the client in latency tests, too.
-    boolean group = parameters.route().multicast().isPresent() && remote == client;
-    gid.ifPresent(g -> lines.add((group ? " MGID: " : " GID: ") + decimal(g)));
+    gid.ifPresent(g -> lines.add(" GID: " + decimal(g)));
     return lines;
   }
 

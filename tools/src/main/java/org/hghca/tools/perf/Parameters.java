@@ -121,7 +121,6 @@ public record Parameters(
    * @param serviceLevel 0 to 15
    * @param hopLimit 0 to 255
    * @param trafficClass 0 to 255
-   * @param multicast of datagrams to groups; empty for those from one queue pair to another
    */
   public record Route(
       Meeting meeting,
@@ -132,8 +131,7 @@ public record Parameters(
       int retryCount,
       int serviceLevel,
       int hopLimit,
-      int trafficClass,
-      Optional<Multicast> multicast) {}
+      int trafficClass) {}
 
   /**
    * What is printed.

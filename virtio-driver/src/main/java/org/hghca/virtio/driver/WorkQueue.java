@@ -207,11 +207,9 @@ abstract class WorkQueue {
     return (int) TAIL.getAcquire(this);
   }
 
-  /** Positions and outstanding requests, for logs. */
-  final String standing() {
-    int from = tail();
-    int to = head;
-    return "%d of %d outstanding (head %d, tail %d)".formatted(to - from, depth, to, from);
+  /** Number of requests, for logs. */
+  final int outstanding() {
+    return head - tail;
   }
 
   /** Frees the memory: the device does not use it. */

@@ -118,7 +118,6 @@ class ObjectsTest extends ScriptedDeviceFixture {
       names = {
         "ATOMICS",
         "RESIZE_CQ",
-        "REREGISTRATION",
         "MEMORY_WINDOWS",
         "PATH_MIGRATION",
         "MULTICAST",
