@@ -23,8 +23,9 @@ import org.hghca.wire.frame.Encapsulation;
  *   <li>{@code mtu=} bytes of the longest IP packet, 68 to 4188, 1500 by default.
  *   <li>{@code roce=rfc-v2}, the default: it offers RoCE queues by the interface of that name.
  *       {@code roce=none}: it does not.
- *   <li>{@code net=} as of {@link ModelProvider}, except {@code udp:}, which carries RoCE only;
- *       {@code sports=} and {@code share=} mean nothing here.
+ *   <li>{@code net=} as of {@link ModelProvider}; {@code udp:} carries RoCE only, so that the
+ *       network queues send and receive nothing. {@code sports=} and {@code share=} mean nothing
+ *       here.
  *   <li>{@code cable=}, {@code hub=}, what disturbs them, {@code capture=}, {@code mode=}, {@code
  *       sim=}, {@code spin=} and {@code reset=} as of {@link ModelProvider}; {@code
  *       interrupts=none}: it has no interrupt vectors.
@@ -91,13 +92,17 @@ public final class VirtioProvider implements PciFunctionProvider {
         locator,
         new CardKind(
             (port, faults, interrupts) -> new VirtioNic(port, faults, interrupts, mtu, dialect),
-            Encapsulation.ETHERNET,
+            isUdp(locator) ? Encapsulation.ROCE_V2 : Encapsulation.ETHERNET,
             Set.of("mtu"),
-            VirtioProvider::checkNetwork));
+            none ? VirtioProvider::refuseUdp : any -> {}));
   }
 
-  private static void checkNetwork(Locator locator) {
-    if (locator.parameter("net").orElse("").startsWith("udp:")) {
+  private static boolean isUdp(Locator locator) {
+    return locator.parameter("net").orElse("").startsWith("udp:");
+  }
+
+  private static void refuseUdp(Locator locator) {
+    if (isUdp(locator)) {
       throw new VfioException(
           Reason.INVALID,
           "locator '%s': net=udp: carries RoCE only: give net=tap:, net=packet: or net=stream:"

@@ -66,6 +66,15 @@ class LocatorTest {
   }
 
   @Test
+  void cardThatHasOnlyFramesIsNotOnUdp() {
+    Locator locator = Locator.parse("virtio:x?net=udp:127.0.0.21&roce=none");
+    assertThatThrownBy(() -> VirtioProvider.plugIn(locator))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+        .hasMessageContaining("net=udp: carries RoCE only: give net=tap:");
+  }
+
+  @Test
   void hcaHasTheAddressThatItsPortIsBoundTo() {
     try (PciFunction function = open("model:x?net=udp:127.0.0.21")) {
       SoftwareHca hca = ModelProvider.hca(function.locator()).orElseThrow();

@@ -94,6 +94,11 @@ public record LinkAddress(long mac, List<InetAddress> addresses) {
     return new LinkAddress(mac, addresses);
   }
 
+  /** Whether the port of a locator is bound to addresses of the kernel, by {@code net=udp:}. */
+  public static boolean isBound(Locator locator) {
+    return locator.parameter("net").filter(net -> net.startsWith(BOUND)).isPresent();
+  }
+
   private static Optional<String> boundTo(Locator locator) {
     return locator
         .parameter("net")

@@ -25,6 +25,12 @@ class VirtioTrafficTest {
   private static final String ON_HUB = "virtio:vl%1$d?hub=v%1$d virtio:vr%1$d?hub=v%1$d";
   private static final String TO_HCA = "virtio:vl%1$d?hub=v%1$d model:vr%1$d?hub=v%1$d";
   private static final String FROM_HCA = "model:vl%1$d?hub=v%1$d virtio:vr%1$d?hub=v%1$d";
+  private static final String BOTH_UDP =
+      "virtio:vl%1$d?net=udp:127.0.0.61 virtio:vr%1$d?net=udp:127.0.0.62";
+  private static final String UDP_TO_HCA =
+      "virtio:vl%1$d?net=udp:127.0.0.61 model:vr%1$d?net=udp:127.0.0.62";
+  private static final String UDP_FROM_HCA =
+      "model:vl%1$d?net=udp:127.0.0.61 virtio:vr%1$d?net=udp:127.0.0.62";
   private static final AtomicInteger NAMES = new AtomicInteger();
 
   /** Several packets, the last one of which is short. */
@@ -49,7 +55,7 @@ class VirtioTrafficTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA})
+  @ValueSource(strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA, BOTH_UDP, UDP_TO_HCA, UDP_FROM_HCA})
   void reliableConnection(String locators) {
     try (RcPair pair = pair(locators, QpType.RC)) {
       send(pair);
@@ -59,7 +65,7 @@ class VirtioTrafficTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA})
+  @ValueSource(strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA, BOTH_UDP, UDP_TO_HCA, UDP_FROM_HCA})
   void unreliableConnection(String locators) {
     try (RcPair pair = pair(locators, QpType.UC)) {
       send(pair);
@@ -68,7 +74,7 @@ class VirtioTrafficTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA})
+  @ValueSource(strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA, BOTH_UDP, UDP_TO_HCA, UDP_FROM_HCA})
   void datagrams(String locators) {
     try (RcPair pair = pair(locators, QpType.UD)) {
       pair.left.randomize(0, 1000, random);
@@ -82,7 +88,8 @@ class VirtioTrafficTest {
 
   /** The driver of either kind deals the requests, or the software HCA has such queues. */
   @ParameterizedTest
-  @ValueSource(strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA, FROM_HCA + "&as=s"})
+  @ValueSource(
+      strings = {BOTH, ON_HUB, TO_HCA, FROM_HCA, FROM_HCA + "&as=s", UDP_TO_HCA, UDP_FROM_HCA})
   void sharedReceives(String locators) {
     String[] both = locators.formatted(NAMES.incrementAndGet()).split(" ");
     try (SharedReceivers it =

@@ -330,7 +330,9 @@ final class RoceCommands {
     MemorySegment gid = AddGid.GID.in(command, 0);
     long high = gid.get(BIG, 0);
     long low = gid.get(BIG, 8);
-    return (high | low) != 0 && objects.gids.set(AddGid.INDEX.get(command, 0), high, low);
+    return (high | low) != 0
+        && transport.sendsFrom(high, low)
+        && objects.gids.set(AddGid.INDEX.get(command, 0), high, low);
   }
 
   private boolean requestNotify() {

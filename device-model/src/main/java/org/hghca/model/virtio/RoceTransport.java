@@ -16,6 +16,7 @@ import org.hghca.wire.PacketRun;
  * port. There are no events of queue pairs in its interface. Used in steps of the card.
  */
 final class RoceTransport implements ContextStore, EventSink {
+  private final EthernetPort port;
   private final RoceObjects objects;
   private final RoceQueues queues;
   private final RoceCompletions completions;
@@ -29,6 +30,7 @@ final class RoceTransport implements ContextStore, EventSink {
    */
   RoceTransport(
       HostMemory host, EthernetPort port, RoceObjects objects, RoceQueues queues, int datagramMtu) {
+    this.port = port;
     this.objects = objects;
     this.queues = queues;
     this.sourceMac = port.mac();
@@ -75,6 +77,11 @@ final class RoceTransport implements ContextStore, EventSink {
   /** A command follows: objects are what the driver is to see. */
   void settle() {
     transport.settle();
+  }
+
+  /** Whether the network lets the port send from an address. */
+  boolean sendsFrom(long high, long low) {
+    return port.sendsFrom(high, low);
   }
 
   /** A queue pair was modified. */

@@ -13,8 +13,10 @@ import org.hghca.verbs.Gid;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
 import org.hghca.virtio.ControlQueue;
 import org.hghca.virtio.VirtioDevice;
+import org.hghca.virtio.VirtioException;
 import org.hghca.virtio.abi.CommonConfig;
 import org.hghca.virtio.abi.Feature;
 import org.hghca.virtio.abi.PciIds;
@@ -52,10 +54,10 @@ final class BringUp {
     undo.add(function::close);
     try {
       VirtioDevice virtio = VirtioDevice.attach(function, PciIds.NETWORK_TYPE);
-      undo.add(virtio::close);
+      Health health = new Health(virtio.toString());
+      undo.add(() -> close(virtio, health));
       QueuePlan plan = RoceOffer.check(virtio, DIALECT);
       virtio.negotiate(Feature.mask(NetFeature.CTRL_VQ) | Feature.mask(DIALECT.feature()), WANTED);
-      Health health = new Health(virtio.toString());
       boolean tellsChanges = function.interrupts().vectors() > 0;
       virtio.configurationVector(
           tellsChanges ? EventThread.CONFIGURATION_VECTOR : CommonConfig.NO_VECTOR);
@@ -86,6 +88,17 @@ final class BringUp {
     }
   }
 
+  /** A device that has failed may not confirm its reset; the close of its function ends it. */
+  private static void close(VirtioDevice virtio, Health health) {
+    try {
+      virtio.close();
+    } catch (VirtioException | VfioException e) {
+      if (!health.isDead()) { // its users know already
+        throw e;
+      }
+    }
+  }
+
   /** The virtqueues of all queue pairs are alike, and so are those of all completion queues. */
   private static Limits limits(VirtioDevice virtio, Commands commands, QueuePlan plan) {
     String what = "to tell its limits";
@@ -110,10 +123,16 @@ final class BringUp {
     return LinkAddress.of(virtio.function().locator(), mac);
   }
 
-  /** The link-local GID of the MAC, then those of the IP addresses. */
+  /**
+   * The link-local GID of the MAC, unless the network has no such addresses and the device refuses
+   * it, then those of the IP addresses.
+   */
   private static List<Gid> tellGids(Commands commands, Limits limits, LinkAddress address) {
     List<Gid> gids = new ArrayList<>();
-    gids.add(Gid.ofMac(address.mac()));
+    Gid linkLocal = Gid.ofMac(address.mac());
+    if (takes(commands, linkLocal)) {
+      gids.add(linkLocal);
+    }
     address.addresses().stream().map(Gid::of).filter(gid -> !gids.contains(gid)).forEach(gids::add);
     if (gids.size() > limits.gids()) {
       throw new VerbsException(
@@ -121,10 +140,22 @@ final class BringUp {
           "the device takes %d GIDs, not %d: leave addresses out of ip= of the locator"
               .formatted(limits.gids(), gids.size()));
     }
-    for (int index = 0; index < gids.size(); index++) {
+    for (int index = gids.contains(linkLocal) ? 1 : 0; index < gids.size(); index++) {
       tell(commands, index, gids.get(index));
     }
     return List.copyOf(gids);
+  }
+
+  private static boolean takes(Commands commands, Gid linkLocal) {
+    try {
+      tell(commands, 0, linkLocal);
+      return true;
+    } catch (VerbsException e) {
+      if (e.errno() != Errno.EINVAL) {
+        throw e;
+      }
+      return false;
+    }
   }
 
   private static void tell(Commands commands, int index, Gid gid) {

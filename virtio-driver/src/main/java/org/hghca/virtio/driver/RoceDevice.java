@@ -1,6 +1,7 @@
 package org.hghca.virtio.driver;
 
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.provider.DeferredFree;
@@ -10,6 +11,7 @@ import org.hghca.provider.Neighbors;
 import org.hghca.provider.srq.SrqRefill;
 import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.memory.BufferPool;
 import org.hghca.virtio.VirtioDevice;
@@ -17,6 +19,9 @@ import org.hghca.virtio.abi.roce.QueuePlan;
 
 /** A device that is brought up, shared by all contexts. Thread-safe. */
 final class RoceDevice {
+  /** No port has it: locators without {@code mac=} imply addresses that begin with 02. */
+  private static final long SOME_MAC = 0x0600_0000_0001L;
+
   private final VirtioDevice virtio;
   private final QueuePlan plan;
   private final Commands commands;
@@ -61,8 +66,7 @@ final class RoceDevice {
     this.gids = gids;
     this.deferredFree = deferredFree;
     this.takeDown = takeDown;
-    boolean isCard = virtio.function().locator().scheme().equals("pci");
-    this.neighbors = isCard ? new Neighbors(new KernelNeighbors()) : new Neighbors();
+    this.neighbors = neighbors(virtio.function().locator());
     this.buffers = new BufferPool(virtio.function().memory());
     this.events = new EventThread(this, PortState.of(virtio), plan.cqs());
     this.srqRefill =
@@ -72,6 +76,16 @@ final class RoceDevice {
             e -> health.fail("the thread that deals shared receives has failed: " + e));
     this.numbers = new Numbers(virtio, plan, commands, health);
     health.onFailure(() -> contexts.forEach(RoceContext::deviceFailed));
+  }
+
+  /** Where the kernel carries packets by UDP, it finds their way; any other port's MAC will do. */
+  private static Neighbors neighbors(Locator locator) {
+    if (locator.scheme().equals("pci")) {
+      return new Neighbors(new KernelNeighbors());
+    }
+    return LinkAddress.isBound(locator)
+        ? new Neighbors(gid -> OptionalLong.of(SOME_MAC))
+        : new Neighbors();
   }
 
   void start() {
