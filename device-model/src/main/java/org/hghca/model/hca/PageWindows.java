@@ -35,6 +35,13 @@ final class PageWindows {
     long read() {
       return table.get(ADDRESS, entry - tableIova);
     }
+
+    /** Whether an entry behind that of this page, in the same page of the MTT, is of an address. */
+    boolean isFollowed(long by, long address) {
+      return by % Icm.PAGE_SIZE != 0
+          && by - tableIova <= table.byteSize() - TranslationTables.MTT_ENTRY
+          && (table.get(ADDRESS, by - tableIova) & ~PAGE_MASK) == address;
+    }
   }
 
   private final HostMemory host;
@@ -89,10 +96,10 @@ final class PageWindows {
     int size = Icm.PAGE_SIZE - inPage;
     long entry = page.entry;
     long next = page.iova;
-    while (size < most && (entry += TranslationTables.MTT_ENTRY) % Icm.PAGE_SIZE != 0) {
+    while (size < most) {
+      entry += TranslationTables.MTT_ENTRY;
       next += Icm.PAGE_SIZE;
-      if (!window.holds(next, Icm.PAGE_SIZE)
-          || (page.table.get(ADDRESS, entry - page.tableIova) & ~PAGE_MASK) != next) {
+      if (!window.holds(next, Icm.PAGE_SIZE) || !page.isFollowed(entry, next)) {
         break;
       }
       size += Icm.PAGE_SIZE;
@@ -104,6 +111,31 @@ final class PageWindows {
     }
     into.add(window.memory(), iova - window.iova(), size);
     return size;
+  }
+
+  /**
+   * Adds the pages of some bytes to the stretch of a region.
+   *
+   * @return whether that has the bytes now: not when the pages do not follow one another in one
+   *     window, or must be accessed by calls of the bus
+   */
+  boolean stretch(Region region, long address, int size) {
+    int inPage = (int) (address & PAGE_MASK);
+    Page page = find(region.page(address), inPage);
+    if (page == null) {
+      return false;
+    }
+    long found = Icm.PAGE_SIZE;
+    long entry = page.entry;
+    while (found < (long) inPage + size) {
+      entry += TranslationTables.MTT_ENTRY;
+      if (!page.isFollowed(entry, page.iova + found)) {
+        return false;
+      }
+      found += Icm.PAGE_SIZE;
+    }
+    region.add(page.window, address - inPage, page.iova, found);
+    return region.reaches(address, size);
   }
 
   private Page find(long index, int inPage) {

@@ -9,18 +9,22 @@ import org.hghca.abi.WriteMtt;
 import org.hghca.model.transport.KeyedMemory;
 import org.hghca.model.transport.MemoryAccess;
 import org.hghca.model.transport.MemoryStatus;
+import org.hghca.vfio.DmaWindow;
 import org.hghca.wire.MemoryPieces;
 
 /**
  * Memory protection and translation: finds the MPT entry of a key, checks protection domain, bounds
- * and permission, and moves bytes between packets and the pages that the MTT names. Entries are
- * read from interconnect context memory at each access; the card itself only records which ones it
- * owns.
+ * and permission, and moves bytes between packets and the pages that the MTT names. The entries are
+ * in interconnect context memory; the card itself records which ones it owns, and keeps what it has
+ * read of them until a command changes them, or the mappings change.
  */
 final class TranslationTables implements KeyedMemory {
   static final int MTT_ENTRY = 8;
 
   private static final int PAGE_MASK = Icm.PAGE_SIZE - 1;
+
+  /** Regions that are kept. */
+  private static final int REGIONS = 1024;
 
   /** Page addresses that are read at a time. */
   private static final int BATCH = 64;
@@ -36,13 +40,14 @@ final class TranslationTables implements KeyedMemory {
   private final MemorySegment released = Arena.ofAuto().allocate(Mpt.LAYOUT.size(), 64);
   private final MemorySegment pages = Arena.ofAuto().allocate(BATCH * MTT_ENTRY, 64);
 
-  /** The fields of the entry that was loaded last. */
-  private int flags;
+  /** What was loaded, by the low bits of the key; null where nothing was. */
+  private final Region[] regions = new Region[REGIONS];
 
-  private int pd;
-  private long start;
-  private long length;
-  private long firstPage;
+  /** That of the queue whose part was opened. */
+  private Region opened;
+
+  /** Number of commands that have changed the tables. */
+  private long changes;
 
   TranslationTables(HostMemory host, Icm icm) {
     this.host = host;
@@ -55,6 +60,7 @@ final class TranslationTables implements KeyedMemory {
   /** Clears the ownership of all entries. */
   void reset() {
     owned.clear();
+    changes++;
   }
 
   /**
@@ -74,6 +80,7 @@ final class TranslationTables implements KeyedMemory {
       return false;
     }
     owned.set(index);
+    changes++;
     return true;
   }
 
@@ -87,6 +94,7 @@ final class TranslationTables implements KeyedMemory {
       return false;
     }
     owned.clear(index);
+    changes++;
     long at = icm.memoryKey(index);
     if (at != Icm.NONE && host.readTable(at, released, Mpt.LAYOUT.size())) {
       Mpt.FLAGS.set(released, Mpt.FLAGS.get(released) | MptFlags.SW_OWNS);
@@ -101,6 +109,7 @@ final class TranslationTables implements KeyedMemory {
    * @return false when a place in ICM cannot be reached
    */
   boolean writePages(MemorySegment mailbox, int count) {
+    changes++;
     long first = WriteMtt.startIndex(mailbox);
     for (int i = 0; i < count; i++) {
       long at = icm.page(first + i);
@@ -114,13 +123,9 @@ final class TranslationTables implements KeyedMemory {
 
   @Override
   public MemoryStatus check(int key, int domain, long address, long size, MemoryAccess access) {
-    return load(key)
-            && (flags & MptFlags.QUEUE_ONLY) == 0
-            && pd == domain
-            && permits(access)
-            && holds(address - start, size)
-        ? MemoryStatus.OK
-        : MemoryStatus.DENIED;
+    return find(key, domain, address, size, access) == null
+        ? MemoryStatus.DENIED
+        : MemoryStatus.OK;
   }
 
   @Override
@@ -132,8 +137,10 @@ final class TranslationTables implements KeyedMemory {
       MemorySegment target,
       long offset,
       int size) {
-    MemoryStatus status = check(key, domain, address, size, access);
-    return status == MemoryStatus.OK ? move(address, target, offset, size, false) : status;
+    Region region = find(key, domain, address, size, access);
+    return region == null
+        ? MemoryStatus.DENIED
+        : move(region, address, target, offset, size, false);
   }
 
   @Override
@@ -145,18 +152,29 @@ final class TranslationTables implements KeyedMemory {
       MemorySegment source,
       long offset,
       int size) {
-    MemoryStatus status = check(key, domain, address, size, access);
-    return status == MemoryStatus.OK ? move(address, source, offset, size, true) : status;
+    Region region = find(key, domain, address, size, access);
+    return region == null ? MemoryStatus.DENIED : move(region, address, source, offset, size, true);
   }
 
   @Override
   public boolean locate(
       int key, int domain, long address, MemoryAccess access, int size, MemoryPieces into) {
-    if (check(key, domain, address, size, access) != MemoryStatus.OK) {
+    Region region = find(key, domain, address, size, access);
+    if (region == null) {
       return false;
     }
     boolean toHost = access != MemoryAccess.LOCAL_READ && access != MemoryAccess.REMOTE_READ;
-    long index = firstPage + (address >>> Icm.PAGE_SHIFT) - (start >>> Icm.PAGE_SHIFT);
+    if (reaches(region, address, size) && (!toHost || region.window().access().writable())) {
+      DmaWindow window = region.window();
+      into.add(window.memory(), region.iova(address) - window.iova(), size);
+      return true;
+    }
+    return locateByPages(region, address, size, toHost, into);
+  }
+
+  private boolean locateByPages(
+      Region region, long address, int size, boolean toHost, MemoryPieces into) {
+    long index = region.page(address);
     int inPage = (int) address & PAGE_MASK;
     for (int done = 0; done < size; ) {
       int found = windows.locate(index, inPage, size - done, toHost, into);
@@ -188,63 +206,90 @@ final class TranslationTables implements KeyedMemory {
    * of any other method.
    */
   MemoryStatus openQueue(int key, int domain, long position, int size) {
-    return load(key) && pd == domain && holds(position, size)
+    opened = find(key);
+    return opened != null && opened.isIn(domain) && opened.holds(position, size)
         ? MemoryStatus.OK
         : MemoryStatus.DENIED;
   }
 
   /** Reads bytes of the queue whose part was opened. */
   MemoryStatus readOpened(long position, MemorySegment target, long offset, int size) {
-    return holds(position, size)
-        ? move(start + position, target, offset, size, false)
+    return opened.holds(position, size)
+        ? move(opened, opened.start() + position, target, offset, size, false)
         : MemoryStatus.DENIED;
   }
 
   /** Writes bytes of the queue whose part was opened, which needs permission for local writes. */
   MemoryStatus writeOpened(long position, MemorySegment source, int size) {
-    return permits(MemoryAccess.LOCAL_WRITE) && holds(position, size)
-        ? move(start + position, source, 0, size, true)
+    return opened.permits(MemoryAccess.LOCAL_WRITE) && opened.holds(position, size)
+        ? move(opened, opened.start() + position, source, 0, size, true)
         : MemoryStatus.DENIED;
   }
 
-  /** Loads the MPT entry of a key; returns whether it is a valid one of exactly this key. */
-  private boolean load(int key) {
+  /** The region of a key if it allows an access, null otherwise. */
+  private Region find(int key, int domain, long address, long size, MemoryAccess access) {
+    Region region = find(key);
+    return region != null
+            && !region.isOfQueues()
+            && region.isIn(domain)
+            && region.permits(access)
+            && region.holds(address - region.start(), size)
+        ? region
+        : null;
+  }
+
+  /** The region of a key, null unless there is a valid one of exactly this key. */
+  private Region find(int key) {
+    Region known = regions[key & REGIONS - 1];
+    return known != null && known.isGood(key, epoch()) && host.isDirect() ? known : load(key);
+  }
+
+  /** Loads the MPT entry of a key. Calls of the bus do not say whether the mappings change. */
+  private Region load(int key) {
     int index = icm.memoryKeyIndex(key);
     MemorySegment entry = index >= 0 && owned.get(index) ? entries.read(index) : null;
     if (entry == null) {
-      return false;
+      return null;
     }
-    flags = Mpt.FLAGS.get(entry);
-    pd = Mpt.PD.get(entry);
-    start = Mpt.START.getLong(entry);
-    length = Mpt.LENGTH.getLong(entry);
-    firstPage = Mpt.MTT_SEGMENT.getLong(entry);
-    return Mpt.KEY.get(entry) == key && (flags & MptFlags.SW_OWNS) == 0;
+    int slot = key & REGIONS - 1;
+    if (regions[slot] == null) {
+      regions[slot] = new Region();
+    }
+    Region region = regions[slot];
+    region.load(entry, host.isDirect() ? epoch() : Region.NEVER);
+    return region.isOf(key) ? region : null;
   }
 
-  private boolean permits(MemoryAccess access) {
-    return switch (access) {
-      case LOCAL_READ -> true;
-      case LOCAL_WRITE -> (flags & MptFlags.LOCAL_WRITE) != 0;
-      case REMOTE_WRITE -> (flags & MptFlags.REMOTE_WRITE) != 0;
-      case REMOTE_READ -> (flags & MptFlags.REMOTE_READ) != 0;
-      case REMOTE_ATOMIC -> (flags & MptFlags.REMOTE_ATOMIC) != 0;
-    };
+  private long epoch() {
+    return host.epoch() + icm.epoch() + changes;
   }
 
-  private boolean holds(long offset, long size) {
-    return size >= 0
-        && Long.compareUnsigned(offset, length) <= 0
-        && Long.compareUnsigned(size, length - offset) <= 0;
+  /** Whether the stretch of a region has some bytes, maybe after their pages were added to it. */
+  private boolean reaches(Region region, long address, int size) {
+    return region.reaches(address, size) || windows.stretch(region, address, size);
   }
 
-  /** Moves bytes by the virtual addresses of the loaded entry, which has allowed it. */
+  /** Moves bytes by the virtual addresses of a region, which has allowed it. */
   private MemoryStatus move(
-      long address, MemorySegment packet, long offset, int size, boolean toHost) {
-    long first = firstPage + (address >>> Icm.PAGE_SHIFT) - (start >>> Icm.PAGE_SHIFT);
+      Region region, long address, MemorySegment packet, long offset, int size, boolean toHost) {
+    return reaches(region, address, size)
+            && move(region.window(), region.iova(address), packet, offset, size, toHost)
+        ? MemoryStatus.OK
+        : moveByPages(region, address, packet, offset, size, toHost);
+  }
+
+  private static boolean move(
+      DmaWindow window, long iova, MemorySegment packet, long offset, int size, boolean toHost) {
+    return toHost
+        ? HostMemory.write(window, iova, packet, offset, size)
+        : HostMemory.read(window, iova, packet, offset, size);
+  }
+
+  private MemoryStatus moveByPages(
+      Region region, long address, MemorySegment packet, long offset, int size, boolean toHost) {
     int inPage = (int) address & PAGE_MASK;
     int done = 0;
-    for (long index = first; done < size; index++) {
+    for (long index = region.page(address); done < size; index++) {
       int piece = Math.min(size - done, Icm.PAGE_SIZE - inPage);
       if (!windows.move(index, inPage, packet, offset + done, piece, toHost)) {
         return moveByCalls(index, inPage, packet, offset + done, size - done, toHost);

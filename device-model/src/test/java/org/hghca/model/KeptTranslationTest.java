@@ -1,0 +1,200 @@
+package org.hghca.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.List;
+import org.hghca.abi.HcrCommand;
+import org.hghca.abi.IcmChunk;
+import org.hghca.abi.MapIcm;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.WriteMtt;
+import org.hghca.model.Host.Completion;
+import org.hghca.model.Host.Piece;
+import org.hghca.vfio.DmaMapping;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the card keeps of its translation tables is void at once when they or the mappings change. */
+class KeptTranslationTest {
+  private static final int PAGE = 4096;
+
+  /** The pages of {@link Host#icm} that have the tables, and one that has nothing. */
+  private static final int MPT_PAGE = 20;
+
+  private static final int MTT_PAGE = 40;
+  private static final int FREE_PAGE = 60;
+
+  private static final int ENTRY = Mpt.LAYOUT.size();
+  private static final int REMOTE_ACCESS = 0x13;
+  private static final int REMOTE_OPERATION = 0x14;
+
+  private final Pair pair = new Pair();
+  private final Host left = pair.left;
+  private final Host right = pair.right;
+  private final Host.Buffer source = left.buffer(3 * PAGE, Host.ALL);
+  private final Host.Buffer target = right.buffer(3 * PAGE, Host.ALL);
+  private final DmaMapping other = right.function.allocate(3 * PAGE);
+  private byte content;
+
+  @BeforeEach
+  void accessTheTarget() {
+    pair.connect();
+    write();
+    assertArrivesIn(target.memory());
+  }
+
+  @AfterEach
+  void close() {
+    pair.close();
+  }
+
+  /** Writes three pages to the target, with a content of their own. */
+  private Completion write() {
+    source.memory().fill(++content);
+    pair.a.write(target, 0, new Piece(source, 0, 3 * PAGE));
+    return pair.a.cq.take();
+  }
+
+  private void assertArrivesIn(MemorySegment memory) {
+    for (long page = 0; page < 3; page++) {
+      assertThat(memory.get(ValueLayout.JAVA_BYTE, page * PAGE)).isEqualTo(content);
+      assertThat(memory.get(ValueLayout.JAVA_BYTE, page * PAGE + PAGE - 1)).isEqualTo(content);
+    }
+  }
+
+  /** The index of the first entry in the MTT of the target. */
+  private long firstPage() {
+    return Mpt.MTT_SEGMENT.getLong(
+        right.icm.segment(), (long) MPT_PAGE * PAGE + (long) target.key() * ENTRY);
+  }
+
+  private long[] pagesOfOther() {
+    return new long[] {other.iova(0), other.iova(PAGE), other.iova(2 * PAGE)};
+  }
+
+  private void give(int access, long firstPage) {
+    new Mpt(
+            access | 1 << 8 | 1 << 17,
+            0,
+            target.key(),
+            Host.PD,
+            target.address(),
+            3 * PAGE,
+            0,
+            0,
+            0,
+            firstPage,
+            0)
+        .encode(right.in());
+    right.must(HcrCommand.SW2HW_MPT, 0, target.key());
+  }
+
+  private void map(long virt, int page) {
+    MapIcm.encode(right.in(), List.of(new IcmChunk(virt, right.icm.iova((long) page * PAGE), 1)));
+    right.must(HcrCommand.MAP_ICM, MapIcm.TRANSLATION, 1);
+  }
+
+  @Test
+  void writtenMttEntriesHoldAtOnce() {
+    WriteMtt.encode(right.in(), firstPage(), pagesOfOther());
+    right.must(HcrCommand.WRITE_MTT, 0, 3);
+    assertThat(write().failed()).isFalse();
+    assertArrivesIn(other.segment());
+  }
+
+  /** Only the middle page lies elsewhere: it is not taken for one that follows the first. */
+  @Test
+  void oneWrittenEntryHoldsAlone() {
+    WriteMtt.encode(right.in(), firstPage() + 1, new long[] {other.iova(0)});
+    right.must(HcrCommand.WRITE_MTT, 0, 1);
+    assertThat(write().failed()).isFalse();
+    assertThat(other.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(content);
+    assertThat(target.memory().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(content);
+    assertThat(target.memory().get(ValueLayout.JAVA_BYTE, PAGE)).isEqualTo((byte) (content - 1));
+    assertThat(target.memory().get(ValueLayout.JAVA_BYTE, 2 * PAGE)).isEqualTo(content);
+  }
+
+  @Test
+  void returnedEntryAllowsNothing() {
+    right.must(HcrCommand.HW2SW_MPT, 0, target.key());
+    assertThat(write().word() & 0xff).isEqualTo(REMOTE_ACCESS);
+  }
+
+  @Test
+  void entryTakenAgainHasItsNewPages() {
+    long spare = firstPage() + 64;
+    WriteMtt.encode(right.in(), spare, pagesOfOther());
+    right.must(HcrCommand.WRITE_MTT, 0, 3);
+    right.must(HcrCommand.HW2SW_MPT, 0, target.key());
+    give(Host.ALL, spare);
+    assertThat(write().failed()).isFalse();
+    assertArrivesIn(other.segment());
+  }
+
+  @Test
+  void entryTakenAgainHasItsNewPermissions() {
+    long pages = firstPage();
+    right.must(HcrCommand.HW2SW_MPT, 0, target.key());
+    give(Host.LOCAL, pages);
+    assertThat(write().word() & 0xff).isEqualTo(REMOTE_ACCESS);
+  }
+
+  @Test
+  void mptIsReadWhereItIsMappedNow() {
+    long spare = firstPage() + 64;
+    WriteMtt.encode(right.in(), spare, pagesOfOther());
+    right.must(HcrCommand.WRITE_MTT, 0, 3);
+    write();
+    MemorySegment tables = right.icm.segment();
+    MemorySegment.copy(
+        tables, (long) MPT_PAGE * PAGE, tables, (long) FREE_PAGE * PAGE, (long) PAGE);
+    Mpt.MTT_SEGMENT.setLong(
+        tables, (long) FREE_PAGE * PAGE + (long) target.key() * ENTRY, spare);
+    map(Host.MPT, FREE_PAGE);
+    assertThat(write().failed()).isFalse();
+    assertArrivesIn(other.segment());
+  }
+
+  @Test
+  void mttIsReadWhereItIsMappedNow() {
+    MemorySegment tables = right.icm.segment();
+    MemorySegment.copy(
+        tables, (long) MTT_PAGE * PAGE, tables, (long) FREE_PAGE * PAGE, (long) PAGE);
+    for (int i = 0; i < 3; i++) {
+      tables.set(
+          ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN),
+          (long) FREE_PAGE * PAGE + 8 * (firstPage() + i),
+          other.iova((long) i * PAGE));
+    }
+    map(Host.MTT, FREE_PAGE);
+    assertThat(write().failed()).isFalse();
+    assertArrivesIn(other.segment());
+  }
+
+  /** The memory of the target is mapped no longer. */
+  @Test
+  void memoryThatTheHostUnmapsIsInaccessible() {
+    target.mapping().close();
+    assertThat(write().word() & 0xff).isEqualTo(REMOTE_OPERATION);
+    assertThat(right.hca().faultCount()).isPositive();
+  }
+
+  /** After CLOSE_HCA the same key may be of other memory. */
+  @Test
+  void closedCardKeepsNothing() {
+    right.must(HcrCommand.CLOSE_HCA, 0, 0);
+    right.renew();
+    Host.Qp again = right.qp();
+    Host.Buffer renewed = right.buffer(3 * PAGE, Host.ALL);
+    Host.Qp sender = left.qp();
+    Host.connect(left, sender, right, again);
+    source.memory().fill(++content);
+    sender.write(renewed, 0, new Piece(source, 0, 3 * PAGE));
+    assertThat(sender.cq.take().failed()).isFalse();
+    assertArrivesIn(renewed.memory());
+  }
+}
