@@ -18,7 +18,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the card keeps of its translation tables is void at once when they or the mappings change. */
+/**
+ * What the card keeps of its translation tables is void at once when they or the mappings change.
+ */
 class KeptTranslationTest {
   private static final int PAGE = 4096;
 
@@ -152,8 +154,7 @@ class KeptTranslationTest {
     MemorySegment tables = right.icm.segment();
     MemorySegment.copy(
         tables, (long) MPT_PAGE * PAGE, tables, (long) FREE_PAGE * PAGE, (long) PAGE);
-    Mpt.MTT_SEGMENT.setLong(
-        tables, (long) FREE_PAGE * PAGE + (long) target.key() * ENTRY, spare);
+    Mpt.MTT_SEGMENT.setLong(tables, (long) FREE_PAGE * PAGE + (long) target.key() * ENTRY, spare);
     map(Host.MPT, FREE_PAGE);
     assertThat(write().failed()).isFalse();
     assertArrivesIn(other.segment());

@@ -40,6 +40,19 @@ final class CompletionQueues implements CompletionSink {
   /** The card does not own the queue: it cannot be armed. */
   private static final int NO_QUEUE = 3;
 
+  /** A queue: the position of its next entry, and what its context says. */
+  private static final class Queue {
+    int position;
+
+    /** Of what follows, {@link TableEntries#epoch}; -1 before the context is read. */
+    long epoch;
+
+    int key;
+    int pd;
+    int logSize;
+    int eqn;
+  }
+
   private final HostMemory host;
   private final Icm icm;
   private final TranslationTables memory;
@@ -61,7 +74,8 @@ final class CompletionQueues implements CompletionSink {
   /** The queue of the last entry of this step, or -1. */
   private int lastWritten = -1;
 
-  private int[] positions = new int[64];
+  /** By number; null for those that the card never owned. */
+  private Queue[] queues = new Queue[64];
 
   /**
    * The arm state of the queues. A store to the arm register takes effect here at once, on the
@@ -73,8 +87,8 @@ final class CompletionQueues implements CompletionSink {
 
   private final TableEntries contexts;
 
-  /** The context that was loaded last, to be read alone. */
-  private MemorySegment context;
+  /** The queue that was loaded last. */
+  private Queue queue;
 
   private final MemorySegment resized = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
@@ -139,10 +153,11 @@ final class CompletionQueues implements CompletionSink {
       return false;
     }
     owned.set(cqn);
-    if (cqn >= positions.length) {
-      positions = Arrays.copyOf(positions, Math.max(cqn + 1, 2 * positions.length));
+    if (cqn >= queues.length) {
+      queues = Arrays.copyOf(queues, Math.max(cqn + 1, 2 * queues.length));
     }
-    positions[cqn] = 0;
+    queues[cqn] = new Queue();
+    queues[cqn].epoch = -1;
     boolean armed = (CompletionQueueContext.FLAGS.get(mailbox) & CompletionQueueContext.ARMED) != 0;
     arms.set(cqn, armed ? NEXT : NOT_ARMED);
     return true;
@@ -170,13 +185,16 @@ final class CompletionQueues implements CompletionSink {
    */
   boolean resize(int cqn, MemorySegment mailbox) {
     int logSize = ResizeCq.LOG_SIZE.get(mailbox);
-    if (logSize > maxLogSize || !load(cqn)) {
+    MemorySegment context =
+        logSize <= maxLogSize && cqn >= 0 && owned.get(cqn) ? contexts.read(cqn) : null;
+    if (context == null) {
       return false;
     }
     resized.copyFrom(context);
     CompletionQueueContext.LOG_SIZE.set(resized, logSize);
     CompletionQueueContext.LKEY.set(resized, ResizeCq.LKEY.get(mailbox));
-    positions[cqn] = 0;
+    queues[cqn].position = 0;
+    queues[cqn].epoch = -1;
     return host.writeTable(icm.completionQueue(cqn), resized, CONTEXT_SIZE);
   }
 
@@ -265,11 +283,11 @@ final class CompletionQueues implements CompletionSink {
     }
   }
 
-  /** Raises the event of the queue whose context is loaded. */
+  /** Raises the event of the queue that is loaded. */
   private void raise(int cqn) {
-    int eqn = CompletionQueueContext.COMP_EQN.get(context);
-    if (!events.completion(cqn, eqn)) {
-      faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
+    if (!events.completion(cqn, queue.eqn)) {
+      faults.record(
+          "a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, queue.eqn));
     }
   }
 
@@ -325,11 +343,9 @@ final class CompletionQueues implements CompletionSink {
     if (failed.get(cqn)) {
       return false;
     }
-    int key = CompletionQueueContext.LKEY.get(context);
-    int pd = CompletionQueueContext.PD.get(context);
-    int at = positions[cqn];
+    int at = queue.position;
     long offset = (long) at * Cqe.SIZE;
-    MemoryStatus status = memory.openQueue(key, pd, offset, Cqe.SIZE);
+    MemoryStatus status = memory.openQueue(queue.key, queue.pd, offset, Cqe.SIZE);
     if (status == MemoryStatus.OK) {
       status = memory.readOpened(offset + Cqe.OWNER_OFFSET, owner, 0, 1);
     }
@@ -349,7 +365,7 @@ final class CompletionQueues implements CompletionSink {
       return false;
     }
     written++;
-    positions[cqn] = at + 1 & (1 << CompletionQueueContext.LOG_SIZE.get(context)) - 1;
+    queue.position = at + 1 & (1 << queue.logSize) - 1;
     return true;
   }
 
@@ -358,7 +374,20 @@ final class CompletionQueues implements CompletionSink {
     if (cqn < 0 || !owned.get(cqn)) {
       return false;
     }
-    context = contexts.read(cqn);
+    queue = queues[cqn];
+    return contexts.isGood(queue.epoch) || read(cqn);
+  }
+
+  /** Reads the context of the queue; returns whether that is possible. */
+  private boolean read(int cqn) {
+    MemorySegment context = contexts.read(cqn);
+    if (context != null) {
+      queue.key = CompletionQueueContext.LKEY.get(context);
+      queue.pd = CompletionQueueContext.PD.get(context);
+      queue.logSize = CompletionQueueContext.LOG_SIZE.get(context);
+      queue.eqn = CompletionQueueContext.COMP_EQN.get(context);
+      queue.epoch = contexts.epoch();
+    }
     return context != null;
   }
 

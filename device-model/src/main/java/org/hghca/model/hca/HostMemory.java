@@ -151,7 +151,12 @@ public final class HostMemory {
 
   /** {@link #write} of a whole table entry; a failure is fatal for the card. */
   public boolean writeTable(long iova, MemorySegment source, long length) {
-    return write(iova, source, 0, length) || lost();
+    return writeTable(iova, source, 0, length);
+  }
+
+  /** {@link #write} of a part of a table entry; a failure is fatal for the card. */
+  public boolean writeTable(long iova, MemorySegment source, long offset, long length) {
+    return write(iova, source, offset, length) || lost();
   }
 
   private boolean lost() {

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
 import org.hghca.abi.HcrCommand;
+import org.hghca.abi.MailboxField;
 import org.hghca.abi.OptParamMask;
 import org.hghca.abi.PathMigration;
 import org.hghca.abi.QpcServiceType;
@@ -46,12 +47,19 @@ final class QueuePairTable implements ContextStore {
 
     ConnectionContext context;
 
-    /** It is good for this number of commands. */
+    /** It is good for this number of commands, in this epoch. */
     long commands;
+
+    long epoch;
   }
 
   /** By queue pair number; null for those that were never loaded. */
   private Decoded[] decoded = new Decoded[64];
+
+  /** The bytes of an entry that have changed, from and to below. */
+  private int changedFrom;
+
+  private int changedTo;
 
   /** Number of commands that may have changed contexts, or what they are decoded to. */
   private long commands;
@@ -63,7 +71,7 @@ final class QueuePairTable implements ContextStore {
     this.entries = new TableEntries(host, icm, qpn -> icm.queuePair((int) qpn), SIZE);
   }
 
-  /** A command was executed: what contexts were decoded to may have changed. */
+  /** What contexts were decoded to may have changed. */
   void forgetDecoded() {
     commands++;
   }
@@ -78,11 +86,9 @@ final class QueuePairTable implements ContextStore {
     return decoded[qpn];
   }
 
-  /** Whether a context is what its entry would be decoded to. */
-  private boolean isCurrent(Decoded known, ConnectionContext context, MemorySegment entry) {
-    return known.context == context
-        && known.commands == commands
-        && entry.mismatch(known.image) < 0;
+  /** Whether a context is what its entry would be decoded to: only the card writes it. */
+  private boolean isCurrent(Decoded known, ConnectionContext context) {
+    return known.context == context && known.commands == commands && entries.isGood(known.epoch);
   }
 
   /** Takes all queue pairs to RESET. */
@@ -133,6 +139,7 @@ final class QueuePairTable implements ContextStore {
     if (!host.writeTable(at, mailbox, SIZE)) {
       return false;
     }
+    forgetDecoded();
     set.set(qpn, to != QpcState.RST);
     return true;
   }
@@ -148,6 +155,7 @@ final class QueuePairTable implements ContextStore {
     if (at == Icm.NONE || !host.writeTable(at, image, SIZE)) {
       return false;
     }
+    forgetDecoded();
     set.clear(qpn);
     return true;
   }
@@ -223,15 +231,18 @@ final class QueuePairTable implements ContextStore {
 
   @Override
   public boolean load(int qpn, ConnectionContext context) {
-    MemorySegment entry = set.get(qpn) ? entries.read(qpn) : null;
-    if (entry == null) {
+    if (!set.get(qpn)) {
       return false;
     }
     Decoded known = decoded(qpn);
-    if (isCurrent(known, context, entry)) {
+    if (isCurrent(known, context)) {
       return true;
     }
     known.context = null;
+    MemorySegment entry = entries.read(qpn);
+    if (entry == null) {
+      return false;
+    }
     image.copyFrom(entry);
     Service service = service(image);
     if (service == null) {
@@ -241,6 +252,7 @@ final class QueuePairTable implements ContextStore {
     known.image.copyFrom(image);
     known.context = context;
     known.commands = commands;
+    known.epoch = entries.epoch();
     return true;
   }
 
@@ -342,26 +354,51 @@ final class QueuePairTable implements ContextStore {
 
   @Override
   public void store(ConnectionContext context) {
+    Decoded known = decoded(context.qpn);
+    if (!context.migrated && isCurrent(known, context)) {
+      store(context, known.image);
+      return;
+    }
+    known.context = null;
     MemorySegment entry = entries.read(context.qpn);
     if (entry == null) {
       return;
     }
-    Decoded known = decoded(context.qpn);
-    MemorySegment target = known.image;
-    if (context.migrated || !isCurrent(known, context, entry)) {
-      known.context = null;
-      target = image;
-      target.copyFrom(entry);
-    }
+    image.copyFrom(entry);
     if (context.migrated) {
-      int source = QueuePairContext.ALTERNATE_MGID_INDEX.get(target);
-      PathMigration.migrate(target, gids.ipv4(source));
+      int source = QueuePairContext.ALTERNATE_MGID_INDEX.get(image);
+      PathMigration.migrate(image, gids.ipv4(source));
+      put(context, image);
+      host.writeTable(icm.queuePair(context.qpn), image, SIZE);
+    } else {
+      store(context, image);
     }
-    QueuePairContext.MIGRATION.set(target, context.migration.ordinal());
-    QueuePairContext.STATE.set(target, context.state.ordinal());
-    QueuePairContext.NEXT_SEND_PSN.set(target, context.nextSendPsn);
-    QueuePairContext.LAST_ACKED_PSN.set(target, context.oldestUnackedPsn);
-    QueuePairContext.NEXT_RECEIVE_PSN.set(target, context.expectedPsn);
-    host.writeTable(icm.queuePair(context.qpn), target, SIZE);
+  }
+
+  /** Stores what the card changes in a context; {@code target} is its entry as it is now. */
+  private void store(ConnectionContext context, MemorySegment target) {
+    changedFrom = SIZE;
+    changedTo = 0;
+    put(context, target);
+    if (changedFrom < changedTo) {
+      host.writeTable(
+          icm.queuePair(context.qpn) + changedFrom, target, changedFrom, changedTo - changedFrom);
+    }
+  }
+
+  private void put(ConnectionContext context, MemorySegment target) {
+    put(QueuePairContext.MIGRATION, target, context.migration.ordinal());
+    put(QueuePairContext.STATE, target, context.state.ordinal());
+    put(QueuePairContext.NEXT_SEND_PSN, target, context.nextSendPsn);
+    put(QueuePairContext.LAST_ACKED_PSN, target, context.oldestUnackedPsn);
+    put(QueuePairContext.NEXT_RECEIVE_PSN, target, context.expectedPsn);
+  }
+
+  private void put(MailboxField field, MemorySegment target, int value) {
+    if (field.get(target) != value) {
+      field.set(target, value);
+      changedFrom = Math.min(changedFrom, field.offset());
+      changedTo = Math.max(changedTo, field.end());
+    }
   }
 }

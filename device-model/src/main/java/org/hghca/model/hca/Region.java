@@ -120,10 +120,7 @@ final class Region {
     long begin = Math.max(at, in.iova());
     long end = Math.min(at + size, in.iova() + in.memory().byteSize());
     long first = virtual + (begin - at);
-    if (in.equals(window)
-        && first - from == begin - iova
-        && begin <= iova + bytes
-        && iova <= end) {
+    if (in.equals(window) && first - from == begin - iova && begin <= iova + bytes && iova <= end) {
       end = Math.max(end, iova + bytes);
       from = Math.min(from, first);
       iova = Math.min(iova, begin);

@@ -65,7 +65,16 @@ final class TableEntries {
     return entries[slot];
   }
 
-  private long epoch() {
+  /** The number of the present mappings, for {@link #isGood}. */
+  long epoch() {
     return host.epoch() + icm.epoch();
+  }
+
+  /**
+   * Whether entries are where they were in an epoch: what was read of them then needs no other look
+   * if the card alone writes them. Not where the bus does not say whether its mappings change.
+   */
+  boolean isGood(long then) {
+    return then == epoch() && host.isDirect();
   }
 }

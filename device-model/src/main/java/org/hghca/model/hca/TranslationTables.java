@@ -123,9 +123,7 @@ final class TranslationTables implements KeyedMemory {
 
   @Override
   public MemoryStatus check(int key, int domain, long address, long size, MemoryAccess access) {
-    return find(key, domain, address, size, access) == null
-        ? MemoryStatus.DENIED
-        : MemoryStatus.OK;
+    return find(key, domain, address, size, access) == null ? MemoryStatus.DENIED : MemoryStatus.OK;
   }
 
   @Override
