@@ -123,7 +123,11 @@ final class CallerRuns {
     long bytes = participants.bytesSent();
     int steps = 0;
     boolean left = false;
-    while (!left && participants.stepNear(hca, simulation.nanos(), budget)) {
+    long now = simulation.nanos();
+    while (!left && participants.stepNear(hca, now, budget)) {
+      if (budget.most() > MOST) {
+        now = simulation.nanos(); // the steps of a doorbell are too short to read a clock for each
+      }
       left =
           ++steps == STEPS
               || participants.bytesSent() - bytes > most

@@ -276,7 +276,6 @@ public final class Hca implements Card {
   }
 
   private void endWork() {
-    transport.settle();
     completionQueues.endStep();
     if (catastrophe) {
       catastrophe = false;

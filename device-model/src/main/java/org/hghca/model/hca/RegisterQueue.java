@@ -68,7 +68,7 @@ public final class RegisterQueue {
 
   /** Takes the oldest entry out. */
   public void remove() {
-    turns.set((int) head & MASK, head + CAPACITY);
+    turns.setRelease((int) head & MASK, head + CAPACITY);
     head++;
   }
 }
