@@ -38,18 +38,20 @@ public final class RegionMemory {
    * Checks that a region may have some rights.
    *
    * @param unsupported what the device lacks
-   * @throws VerbsException EOPNOTSUPP for one that is not supported, EINVAL for remote writes
-   *     without local ones
+   * @throws VerbsException EINVAL for remote writes without local ones, on any device; EOPNOTSUPP
+   *     for a right that is not supported
    */
   public static void check(Set<AccessFlag> access, Set<AccessFlag> unsupported) {
+    for (AccessFlag flag : access) {
+      boolean writes = flag == AccessFlag.REMOTE_WRITE || flag == AccessFlag.REMOTE_ATOMIC;
+      if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
+        throw new VerbsException(Errno.EINVAL, "%s needs LOCAL_WRITE too".formatted(flag));
+      }
+    }
     for (AccessFlag flag : access) {
       if (unsupported.contains(flag)) {
         throw new VerbsException(
             Errno.EOPNOTSUPP, "memory regions with %s are not supported".formatted(flag));
-      }
-      boolean writes = flag == AccessFlag.REMOTE_WRITE || flag == AccessFlag.REMOTE_ATOMIC;
-      if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
-        throw new VerbsException(Errno.EINVAL, "%s needs LOCAL_WRITE too".formatted(flag));
       }
     }
   }

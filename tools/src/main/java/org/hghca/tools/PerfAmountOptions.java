@@ -26,8 +26,10 @@ final class PerfAmountOptions {
   @Option(
       names = {"-s", "--size"},
       paramLabel = "<bytes>",
-      converter = CNumber.class,
-      description = "Bytes of a message (default: 65536 for throughput, 2 for latency, 8 atomic).")
+      converter = MessageSize.class,
+      description =
+          "Bytes of a message, 64K and 1M among others (default: 65536 for throughput, 2 for"
+              + " latency, 8 atomic).")
   private Integer size;
 
   @Option(
@@ -71,8 +73,8 @@ final class PerfAmountOptions {
   @Option(
       names = "--rate_units",
       paramLabel = "<units>",
-      description = "M for MiB/s, g for Gb/s, p for messages a second (default: ${DEFAULT-VALUE}).")
-  private char rateUnits = 'M';
+      description = "M for MiB/s, g for Gb/s, p for messages a second (default: g).")
+  private Character rateUnits;
 
   @Option(
       names = "--burst_size",
@@ -85,7 +87,7 @@ final class PerfAmountOptions {
       names = "--rate_limit_type",
       paramLabel = "<type>",
       description = "SW; HW and PP are not supported: the device has no pacing.")
-  private String rateLimitType = "SW";
+  private String rateLimitType;
 
   /** Bytes of a message. */
   long size(PerfTest test) {
@@ -121,7 +123,9 @@ final class PerfAmountOptions {
   Parameters.Amount amount(PerfCheck check, PerfTest test, QpType type, Parameters.Queues queues) {
     check.that(
         test.verb() != Verb.ATOMIC || size == null || size == ATOMIC_BYTES,
-        "Message size cannot be changed for Atomic tests");
+        "Message size cannot be changed for Atomic tests: -s");
+    check.that(
+        test.verb() != Verb.ATOMIC || !all, "Atomic tests have one message size, not all: -a");
     check.range("-s", size(test), 1, MOST_BYTES);
     check.range("-n", iterations(test), LEAST_ITERATIONS, MOST_ITERATIONS);
     check.that(iterations == null || !isTimed(), "-n and -D exclude each other");
@@ -132,7 +136,7 @@ final class PerfAmountOptions {
     return new Parameters.Amount(
         size(test),
         adaptable,
-        all && test.verb() != Verb.ATOMIC,
+        all,
         iterations(test),
         span(check, test, queues),
         rate(check, test, queues));
@@ -143,12 +147,12 @@ final class PerfAmountOptions {
     if (!isTimed()) {
       return Optional.empty();
     }
-    check.that(!all, "Duration mode currently doesn't support running on all sizes.");
-    check.that(!queues.events(), "Duration mode doesn't work with events.");
+    check.that(!all, "Duration mode currently doesn't support running on all sizes: -a");
+    check.that(!queues.events(), "Duration mode doesn't work with events: -e");
     long whole = seconds == null ? SECONDS : seconds;
     check.range("-D", whole, 1, MOST_SECONDS);
     if (endless) {
-      check.that(test.isBandwidth(), "run_infinitely exists only in BW tests");
+      check.that(test.isBandwidth(), "--run_infinitely exists only in BW tests");
       check.that(margin == null, "run_infinitely has no margins");
       check.that(
           !queues.bidirectional() || test.verb() != Verb.SEND,
@@ -167,29 +171,33 @@ final class PerfAmountOptions {
   private Optional<Parameters.RateLimit> rate(
       PerfCheck check, PerfTest test, Parameters.Queues queues) {
     check.that(
-        rateLimitType.equals("SW"),
+        rateLimitType == null || rateLimitType.equals("SW"),
         "--rate_limit_type %s is not supported: the device has no pacing; SW is"
             .formatted(rateLimitType));
-    check.that(burst == null || rate != null, "Can't enable burst mode when rate limiter is off");
+    check.that(burst == null || rate != null, "--burst_size needs --rate_limit");
+    check.that(rateUnits == null || rate != null, "--rate_units needs --rate_limit");
+    check.that(rateLimitType == null || rate != null, "--rate_limit_type needs --rate_limit");
     if (rate == null) {
       return Optional.empty();
     }
+    char units = rateUnits == null ? 'g' : rateUnits;
+    check.that("Mgp".indexOf(units) >= 0, "--rate_units must be M, g or p");
     check.that(
-        test.isBandwidth() || rateUnits == 'p' && !isTimed(),
+        test.isBandwidth() || units == 'p' && !isTimed(),
         "--rate_limit of latency tests needs --rate_units p, and -n");
     check.that(
         !test.isBandwidth()
             || test.verb() != Verb.ATOMIC && !(test.verb() == Verb.SEND && queues.bidirectional()),
-        "SW Rate limiter can't be executed on ATOMIC or bidirectional SEND throughput tests");
+        "SW Rate limiter can't be executed on ATOMIC or bidirectional SEND throughput tests:"
+            + " --rate_limit");
     check.that(!all, "--rate_limit needs one size, not -a");
     check.that(rate > 0, "--rate_limit must be more than 0");
     double perSecond =
-        switch (rateUnits) {
+        switch (units) {
           case 'M' -> rate * MEBIBYTE / size(test);
           case 'g' -> rate * GIGABIT_BYTES / size(test);
           default -> rate;
         };
-    check.that("Mgp".indexOf(rateUnits) >= 0, "--rate_units must be M, g or p");
     int together = burst == null ? queues.sendDepth() : burst;
     check.range("--burst_size", together, 1, MOST_ITERATIONS);
     return Optional.of(new Parameters.RateLimit(perSecond, together));

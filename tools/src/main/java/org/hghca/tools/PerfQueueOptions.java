@@ -90,23 +90,27 @@ final class PerfQueueOptions {
   @Option(
       names = {"-A", "--atomic_type"},
       paramLabel = "<type>",
-      description = "CMP_AND_SWAP or FETCH_AND_ADD (default: ${DEFAULT-VALUE}).")
-  private AtomicKind atomic = AtomicKind.FETCH_AND_ADD;
+      description = "CMP_AND_SWAP or FETCH_AND_ADD, of atomic tests (default: FETCH_AND_ADD).")
+  private AtomicKind atomic;
 
   Parameters.Queues queues(PerfCheck check, PerfTest test, QpType type, PerfAmountOptions amount) {
     boolean bandwidth = test.isBandwidth();
-    check.that(bandwidth || pairs == 1, "Multiple QPs only available on bw tests");
+    check.that(bandwidth || pairs == 1, "Multiple QPs only available on bw tests: -q");
     check.range("-q", pairs, 1, MOST_PAIRS);
     check.that(bandwidth || !bidirectional, "-b is an option of throughput tests");
-    check.that(bandwidth || postList == 1, "Post list is supported in BW tests only");
+    check.that(bandwidth || postList == 1, "Post list is supported in BW tests only: -l");
     check.range("-l", postList, 1, MOST_DEPTH);
     check.that(receiveDepth == null || test.verb() == Verb.SEND, "-r is an option of SEND tests");
     check.that(
         inline == null || !(test.verb() == Verb.READ || test.verb() == Verb.ATOMIC),
-        "Inline feature not available on READ/Atomic verbs");
+        "Inline feature not available on READ/Atomic verbs: -I");
     check.that(
         outstanding == 0 || test.verb() == Verb.READ || test.verb() == Verb.ATOMIC,
-        "Setting Outstanding reads only available on READ verb");
+        "Setting Outstanding reads only available on READ verb: -o");
+    check.that(atomic == null || test.verb() == Verb.ATOMIC, "-A is an option of atomic tests");
+    check.that(
+        bandwidth || test.verb() == Verb.SEND || sendDepth == null && moderation == null,
+        "-t and -Q are options of throughput tests and ib_send_lat: others have one request");
     check.that(
         !events || test != PerfTest.IB_WRITE_LAT,
         "-e is not supported: ib_write_lat waits for memory, not for completions");
@@ -122,7 +126,7 @@ final class PerfQueueOptions {
         outstanding,
         bidirectional,
         events,
-        atomic);
+        atomic == null ? AtomicKind.FETCH_AND_ADD : atomic);
   }
 
   private int sendDepth(PerfCheck check, PerfTest test, PerfAmountOptions amount) {

@@ -15,6 +15,8 @@ final class PerfReportOptions {
   /** The peak of more messages is not searched. */
   private static final int MOST_FOR_PEAK = 20_000;
 
+  private static final double MEDIAN = 50;
+
   @Option(names = "--report_gbits", description = "Gb/sec instead of MiB/sec.")
   private boolean gigabits;
 
@@ -61,8 +63,8 @@ final class PerfReportOptions {
   @Option(
       names = "--max-lat-percentile",
       paramLabel = "<percentile>",
-      description = "Which latency --max-lat is about (default: ${DEFAULT-VALUE}).")
-  private double percentile = 50;
+      description = "Which latency --max-lat is about (default: 50).")
+  private Double percentile;
 
   @Option(names = "--json", description = "Print one JSON document instead of text.")
   private boolean json;
@@ -84,6 +86,8 @@ final class PerfReportOptions {
 
   Parameters.Report report(PerfCheck check, PerfTest test, PerfAmountOptions amount) {
     boolean bandwidth = test.isBandwidth();
+    check.that(bandwidth || !noPeak, "NoPeak only valid for BW tests: -N");
+    check.that(bandwidth || !gigabits, "--report_gbits is an option of throughput tests");
     check.that(!bandwidth || !(sorted || unsorted), "-H and -U are options of latency tests");
     check.that(
         !amount.isTimed() || !(sorted || unsorted), "-H and -U need -n: -D keeps no latencies");
@@ -102,10 +106,11 @@ final class PerfReportOptions {
         bandwidth || leastBandwidth == null && leastMessageRate == null,
         "--min-bw, -w and -y are options of throughput tests");
     check.that(!bandwidth || mostLatency == null, "--max-lat is an option of latency tests");
-    check.that(
-        percentile > 0 && percentile <= 100, "--max-lat-percentile must be above 0, up to 100");
+    check.that(percentile == null || mostLatency != null, "--max-lat-percentile needs --max-lat");
+    double which = percentile == null ? MEDIAN : percentile;
+    check.that(which > 0 && which <= 100, "--max-lat-percentile must be above 0, up to 100");
     return new Limits(
-        optional(leastBandwidth), optional(leastMessageRate), optional(mostLatency), percentile);
+        optional(leastBandwidth), optional(leastMessageRate), optional(mostLatency), which);
   }
 
   private static OptionalDouble optional(Double value) {

@@ -3,6 +3,7 @@ package org.hghca.tools;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.hghca.tools.perf.Multicast;
 import org.hghca.tools.perf.Parameters;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
@@ -12,6 +13,7 @@ import picocli.CommandLine.Option;
 final class PerfRouteOptions {
   private static final int MOST_GIDS = 64;
   private static final int MOST_RETRIES = 7;
+  private static final int HOPS = 64;
 
   @Option(
       names = {"-i", "--ib-port"},
@@ -52,8 +54,8 @@ final class PerfRouteOptions {
       names = {"-L", "--hop_limit"},
       paramLabel = "<hops>",
       converter = CNumber.class,
-      description = "Hop limit, 0 to 255 (default: ${DEFAULT-VALUE}).")
-  private int hopLimit = 64;
+      description = "Hop limit, 0 to 255 (default: 64).")
+  private Integer hopLimit;
 
   @Option(
       names = "--tclass",
@@ -86,12 +88,14 @@ final class PerfRouteOptions {
       description = "Retries of connections with -R or -z, 0 to 7 (default: 7).")
   private Integer retryCount;
 
-  Parameters.Route route(PerfCheck check, QpType type) {
+  Parameters.Route route(PerfCheck check, QpType type, Optional<Multicast> multicast) {
+    check.that(multicast.isEmpty() || !connected, "-R is not supported with -g");
     Parameters.Meeting meeting = meeting(check, type);
     check.range("-i", port, 1, 255);
     check.range("-u", timeout, 0, 31);
     check.range("-S", serviceLevel, 0, 15);
-    check.range("-L", hopLimit, 0, 255);
+    int hops = hopLimit == null ? HOPS : hopLimit;
+    check.range("-L", hops, 0, 255);
     check.range("--tclass", trafficClass, 0, 255);
     if (gidIndex != null) {
       check.range("-x", gidIndex, 0, MOST_GIDS);
@@ -99,17 +103,26 @@ final class PerfRouteOptions {
     return new Parameters.Route(
         meeting,
         port,
-        gidIndex == null ? OptionalInt.empty() : OptionalInt.of(gidIndex),
+        gidIndex(multicast.isPresent()),
         mtu(check),
         timeout,
         retryCount == null ? MOST_RETRIES : retryCount,
         serviceLevel,
-        hopLimit,
-        typeOfService == null ? trafficClass : typeOfService);
+        hops,
+        typeOfService == null ? trafficClass : typeOfService,
+        multicast);
+  }
+
+  /** With groups perftest takes the first one. */
+  private OptionalInt gidIndex(boolean first) {
+    if (gidIndex == null) {
+      return first ? OptionalInt.of(0) : OptionalInt.empty();
+    }
+    return OptionalInt.of(gidIndex);
   }
 
   private Parameters.Meeting meeting(PerfCheck check, QpType type) {
-    check.that(!connected || type != QpType.UC, "UC is not supported in librdmacm");
+    check.that(!connected || type != QpType.UC, "UC is not supported in librdmacm: -c UC with -R");
     check.that(typeOfService == null || connected, "-T needs -R");
     check.that(retryCount == null || connected || talking, "--retry_count needs -R or -z");
     if (typeOfService != null) {
@@ -121,6 +134,7 @@ final class PerfRouteOptions {
     if (connected) {
       // The path is that of the addresses.
       check.that(mtu == null, "-m has no meaning with -R: the MTU is that of the port");
+      check.that(hopLimit == null, "-L has no meaning with -R: the hop limit is that of the route");
       check.that(serviceLevel == 0, "-S has no meaning with -R: -T is the traffic class");
       return Parameters.Meeting.CONNECT;
     }

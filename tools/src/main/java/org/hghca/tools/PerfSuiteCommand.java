@@ -106,7 +106,7 @@ final class PerfSuiteCommand implements Callable<Integer> {
     check.that(
         seconds > 0 && seconds <= MOST_SECONDS, "-D must be more than 0, up to " + MOST_SECONDS);
     sizes.forEach(size -> check.range("-s", size, 1, Parameters.LARGEST_BYTES));
-    Parameters.Route on = route.route(check, QpType.RC);
+    Parameters.Route on = route.route(check, QpType.RC, Optional.empty());
     check.that(
         on.meeting() == Parameters.Meeting.TCP,
         "-R and -z are not supported: both sides are in this process");

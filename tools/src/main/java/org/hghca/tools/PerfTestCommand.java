@@ -32,6 +32,7 @@ final class PerfTestCommand implements Callable<Integer> {
   @Mixin private PerfAmountOptions amount;
   @Mixin private PerfQueueOptions queues;
   @Mixin private PerfRouteOptions route;
+  @Mixin private PerfGroupOptions groups;
   @Mixin private PerfReportOptions report;
   @Mixin private PerfPageOption page;
 
@@ -53,8 +54,8 @@ final class PerfTestCommand implements Callable<Integer> {
       paramLabel = "<type>",
       description =
           "RC, UC (SEND and RDMA WRITE) or UD (SEND); XRC, DC and SRD are not supported"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String connection = "RC";
+              + " (default: RC; UD with -g).")
+  private String connection;
 
   private final PerfTest test;
 
@@ -107,22 +108,28 @@ final class PerfTestCommand implements Callable<Integer> {
         type,
         amount.amount(check, test, type, filled),
         filled,
-        route.route(check, type),
+        route.route(check, type, groups.multicast(check, filled)),
         report.report(check, test, amount));
   }
 
   private QpType type() {
     PerfCheck check = new PerfCheck(spec);
-    String name = connection.toUpperCase(Locale.ROOT);
+    boolean multicast = groups.isMulticast(check, test);
+    String usual = multicast ? "UD" : "RC";
+    String name = connection == null ? usual : connection.toUpperCase(Locale.ROOT);
     check.that(
         name.equals("RC") || name.equals("UC") || name.equals("UD"),
         "-c %s is not supported: the device has RC, UC and UD".formatted(connection));
     QpType type = QpType.valueOf(name);
     check.that(
-        type != QpType.UD || test.verb() == Verb.SEND, "UD connection only possible in SEND verb");
+        type != QpType.UD || test.verb() == Verb.SEND,
+        "UD connection only possible in SEND verb: -c");
+    check.that(
+        type == QpType.UD || !multicast,
+        "-c %s is not supported with -g: multicast runs on UD".formatted(connection));
     check.that(
         type != QpType.UC || !(test.verb() == Verb.READ || test.verb() == Verb.ATOMIC),
-        "UC connection not possible in READ/ATOMIC verbs");
+        "UC connection not possible in READ/ATOMIC verbs: -c");
     return type;
   }
 

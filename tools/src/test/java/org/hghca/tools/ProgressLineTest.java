@@ -99,7 +99,11 @@ class ProgressLineTest {
 
   @Test
   void signalOfCtrlCGivesTheRowsSoFar() throws Exception {
-    Process process = start(command("perf suite ib_read_lat ib_write_lat -s 8 -D 20"));
+    // The build may run with the signal ignored, as a job in the background, and children inherit
+    // it.
+    List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+    command.addAll(command("perf suite ib_read_lat ib_write_lat -s 8 -D 20"));
+    Process process = start(command);
     try (BufferedReader out = process.inputReader()) {
       String line = out.readLine();
       while (!line.startsWith(ROW)) {

@@ -53,8 +53,11 @@ public enum DeviceFeature {
   /** Flow labels spread connections over paths. */
   ENTROPY,
 
-  /** {@code ibv_resize_cq}. */
+  /** {@code ibv_resize_cq}. Missing: EOPNOTSUPP. */
   RESIZE_CQ,
+
+  /** {@code ibv_rereg_mr}, which keeps the keys. Missing: EOPNOTSUPP. */
+  REREGISTRATION,
 
   /** Memory windows ({@code max_mw}). Missing: EOPNOTSUPP. */
   MEMORY_WINDOWS,

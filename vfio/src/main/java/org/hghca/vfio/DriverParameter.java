@@ -25,7 +25,7 @@ public enum DriverParameter {
   EVENTS(
       "events",
       "`eq` or `poll`",
-      "whether the driver uses event queues, or polls the completion queues itself"),
+      "whether the driver uses event queues or interrupts, or polls the completion queues itself"),
 
   /** Maximum time of a command. */
   LIMIT("limit", "a duration, `PT5M`", "longest time of a command; 10 s times `slow=` by default"),

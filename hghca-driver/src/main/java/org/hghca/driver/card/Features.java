@@ -54,6 +54,7 @@ public final class Features {
       case GSI_QUEUE_PAIR -> nativeIf(limits.has(DeviceExtension.GSI_QUEUE_PAIR));
       case MULTICAST -> nativeIf(limits.has(DeviceExtension.MULTICAST));
       case PATH_MIGRATION -> nativeIf(limits.has(DeviceExtension.ALTERNATE_PATHS));
+      case REREGISTRATION -> NATIVE;
       case MEMORY_WINDOWS, ON_DEMAND_PAGING -> MISSING;
     };
   }

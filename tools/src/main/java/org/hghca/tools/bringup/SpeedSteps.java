@@ -45,7 +45,8 @@ final class SpeedSteps {
           RETRIES,
           0,
           HOPS,
-          0);
+          0,
+          Optional.empty());
 
   private final Driver driver;
 

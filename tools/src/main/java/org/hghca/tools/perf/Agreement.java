@@ -36,6 +36,7 @@ record Agreement(Map<String, String> values) {
     values.put("bidirectional (-b)", parameters.isBidirectional() ? "yes" : "no");
     boolean connects = parameters.route().meeting().connects();
     values.put("queue pairs by rdma_cm (-R)", connects ? "yes" : "no");
+    values.put("multicast (-g)", parameters.route().multicast().isPresent() ? "yes" : "no");
     return new Agreement(values);
   }
 

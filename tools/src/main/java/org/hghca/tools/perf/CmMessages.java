@@ -11,6 +11,7 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
@@ -21,13 +22,20 @@ import org.hghca.verbs.WcStatus;
 
 /**
  * A reliable queue pair of an identifier, for messages as SENDs. One receive is posted at any time,
- * so that the peer must not send again before it has an answer. One thread uses it.
+ * so that the peer must not send again before it has an answer. While it waits for a message, an
+ * empty RDMA WRITE now and then shows whether the peer can be reached: a process that is killed
+ * takes no leave. One thread uses it.
  */
 final class CmMessages implements AutoCloseable {
   private static final int LONGEST = Agreement.LENGTH;
-  private static final int DEPTH = 2;
+  private static final int SENDS = 2;
+  private static final int DEPTH = SENDS + 1;
   private static final long SENT = 1;
   private static final long RECEIVED = 2;
+  private static final long PROBED = 3;
+
+  /** How long a peer is silent before it is probed. */
+  private static final Duration SILENCE = Duration.ofSeconds(5);
 
   private final Opened opened = new Opened();
   private final CompletionChannel channel;
@@ -36,11 +44,14 @@ final class CmMessages implements AutoCloseable {
   private final MemoryRegion in;
   private final QueuePair pair;
   private final Completions one = new Completions(1);
+  private final boolean probes;
   private Optional<byte[]> arrived = Optional.empty();
+  private boolean probing;
 
   /** Makes the queue pair and posts the receive. */
   CmMessages(CmId id) {
     Context context = id.context();
+    probes = context.queryDevice().has(DeviceFeature.ZERO_LENGTH);
     try {
       channel = opened.add(context.createCompletionChannel());
       CompletionQueueConfig config = CompletionQueueConfig.of(DEPTH).withChannel(channel);
@@ -48,7 +59,7 @@ final class CmMessages implements AutoCloseable {
       ProtectionDomain pd = opened.add(context.allocateProtectionDomain());
       out = opened.add(pd.allocate(LONGEST));
       in = opened.add(pd.allocate(LONGEST, AccessFlag.LOCAL_WRITE));
-      QueuePairConfig one = QueuePairConfig.rc(queue, queue).sendDepth(1).receiveDepth(1);
+      QueuePairConfig one = QueuePairConfig.rc(queue, queue).sendDepth(SENDS).receiveDepth(1);
       pair = opened.add(id.createQueuePair(pd, one));
       postReceive();
     } catch (RuntimeException e) {
@@ -97,8 +108,14 @@ final class CmMessages implements AutoCloseable {
           break;
         }
         Duration left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
-        if (channel.await(left).isEmpty()) {
-          return Optional.empty();
+        boolean silent = left.compareTo(SILENCE) > 0;
+        if (channel.await(silent ? SILENCE : left).isEmpty()) {
+          if (!silent) {
+            return Optional.empty();
+          }
+          if (request == RECEIVED) {
+            probe();
+          }
         }
       }
       boolean received = one.wrId(0) == RECEIVED;
@@ -107,9 +124,20 @@ final class CmMessages implements AutoCloseable {
             Optional.of(in.segment().asSlice(0, one.byteLength(0)).toArray(ValueLayout.JAVA_BYTE));
         postReceive();
       }
+      if (one.wrId(0) == PROBED) {
+        probing = false;
+      }
       if (one.wrId(0) == request || !one.isSuccess(0)) {
         return Optional.of(one.status(0));
       }
+    }
+  }
+
+  /** It needs no rights, takes no receive, and fails if nobody answers. */
+  private void probe() {
+    if (probes && !probing) {
+      probing = true;
+      pair.postSend(new SendRequest().wrId(PROBED).rdmaWrite(0, 0).signaled());
     }
   }
 

@@ -20,6 +20,9 @@ final class Header {
     if (queues.events()) {
       lines.add(" Test with events. Using %s_comp0".formatted(device.name()));
     }
+    if (parameters.route().multicast().isPresent()) {
+      lines.add(" MultiCast runs on UD!");
+    }
     lines.add(" Dual-port       : OFF\t\tDevice         : " + device.name());
     lines.add(" Number of qps   : %d\t\tTransport type : IB".formatted(queues.pairs()));
     lines.add(" Connection type : %s\t\tUsing SRQ      : OFF".formatted(parameters.type()));
@@ -55,8 +58,9 @@ final class Header {
     if (verb == Verb.ATOMIC) {
       title.append(parameters.queues().atomic()).append(' ');
     }
+    String end = parameters.route().multicast().isPresent() ? "Multicast Test" : "Test";
     if (!parameters.test().isBandwidth()) {
-      return title.append("Latency Test").toString();
+      return title.append("Latency ").append(end).toString();
     }
     if (parameters.queues().bidirectional()) {
       title.append("Bidirectional ");
@@ -64,20 +68,22 @@ final class Header {
     if (parameters.queues().postList() > 1) {
       title.append("Post List ");
     }
-    return title.append("BW Test").toString();
+    return title.append("BW ").append(end).toString();
   }
 
   /**
    * The lines about a queue pair.
    *
-   * @param side local or remote
+   * @param remote whether it is the peer's
    */
-  static List<String> of(String side, PeerAddress address, Verb verb) {
+  static List<String> of(
+      boolean remote, PeerAddress address, Parameters parameters, boolean client) {
+    Verb verb = parameters.test().verb();
     StringBuilder line =
         new StringBuilder(
             " %s address: LID %s QPN %s PSN %s"
                 .formatted(
-                    side,
+                    remote ? "remote" : "local",
                     hex(address.lid(), 4),
                     hex(address.qpNumber(), 6),
                     hex(address.psn(), 6)));
@@ -91,7 +97,9 @@ final class Header {
     List<String> lines = new ArrayList<>();
     lines.add(line.toString());
     Optional<Gid> gid = address.gid();
-    gid.ifPresent(g -> lines.add(" GID: " + decimal(g)));
+    // As perftest does, which has groups of the client in latency tests, too.
+    boolean group = parameters.route().multicast().isPresent() && remote == client;
+    gid.ifPresent(g -> lines.add((group ? " MGID: " : " GID: ") + decimal(g)));
     return lines;
   }
 

@@ -121,6 +121,7 @@ public record Parameters(
    * @param serviceLevel 0 to 15
    * @param hopLimit 0 to 255
    * @param trafficClass 0 to 255
+   * @param multicast of datagrams to groups; empty for those from one queue pair to another
    */
   public record Route(
       Meeting meeting,
@@ -131,7 +132,8 @@ public record Parameters(
       int retryCount,
       int serviceLevel,
       int hopLimit,
-      int trafficClass) {}
+      int trafficClass,
+      Optional<Multicast> multicast) {}
 
   /**
    * What is printed.

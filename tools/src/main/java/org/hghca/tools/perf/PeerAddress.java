@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
 import org.hghca.verbs.Gid;
+import org.hghca.verbs.QueuePair;
 
 /**
  * A queue pair and its memory, as the peer addresses them.
@@ -47,6 +48,19 @@ record PeerAddress(
   private static final int GID_BYTES = 16;
   private static final int FIELDS = 7;
   private static final int FIELDS_WITH_GID = FIELDS + GID_BYTES;
+
+  /** The same, but reached by a group. */
+  PeerAddress in(Gid group) {
+    return new PeerAddress(
+        lid,
+        outstandingReads,
+        QueuePair.MULTICAST_NUMBER,
+        psn,
+        rkey,
+        address,
+        srqNumber,
+        Optional.of(group));
+  }
 
   /** The fields in hexadecimal, with colons between them. */
   byte[] toMessage() {

@@ -28,6 +28,9 @@ public final class PerfDocument {
   void info(Parameters parameters, Resources resources, boolean client, Mtu mtu) {
     many = parameters.amount().all();
     info.put("test", Header.title(parameters).replace(' ', '_'));
+    if (parameters.route().multicast().isPresent()) {
+      info.put("MultiCast_runs", "on_UD");
+    }
     info.put("Dual_port", "OFF");
     info.put("Device", resources.device().name());
     info.put("Number_of_qps", parameters.queues().pairs());

@@ -2,29 +2,18 @@ package org.hghca.tools.perf;
 
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.hghca.verbs.Gid;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Mtu;
 
 /** One run of a program of perftest, from the conversation to the last row. Not thread-safe. */
 public final class PerfSession {
-  private static final int LARGEST_POWER = 23;
-
   private final Parameters asked;
   private final Device device;
-  private final PrintWriter out;
-  private final PrintWriter err;
-  private final Consumer<Figure> figures;
+  private final Output output;
   private final Watcher watcher;
-  private final List<Course> courses = new ArrayList<>();
-  private final boolean full;
-  private final boolean silent;
-  private final Limits limits;
-  private final PerfDocument document = new PerfDocument();
-  private boolean withinLimits = true;
 
   /**
    * A run on a device.
@@ -43,13 +32,8 @@ public final class PerfSession {
       Watcher watcher) {
     this.asked = parameters;
     this.device = device;
-    this.out = out;
-    this.err = err;
-    this.figures = figures;
     this.watcher = watcher;
-    silent = parameters.report().silent();
-    full = parameters.report().only().isEmpty();
-    limits = parameters.report().limits();
+    output = new Output(parameters, out, err, figures);
   }
 
   /**
@@ -66,11 +50,17 @@ public final class PerfSession {
       throw new PerfException(
           "%s needs atomics, which %s has not".formatted(asked.test().program(), device.name()));
     }
+    if (asked.route().multicast().isPresent()
+        && asked.receives(server.isPresent())
+        && !device.context().queryDevice().has(DeviceFeature.MULTICAST)) {
+      throw new PerfException(
+          "-g needs multicast groups, which %s has not".formatted(device.name()));
+    }
     if (server.isEmpty()) {
-      print("");
-      print("************************************");
-      print("* Waiting for client to connect... *");
-      print("************************************");
+      output.print("");
+      output.print("************************************");
+      output.print("* Waiting for client to connect... *");
+      output.print("************************************");
     }
     try (Medium medium = open(server, port)) {
       Conversation conversation = new Conversation(medium, server.isPresent());
@@ -136,313 +126,23 @@ public final class PerfSession {
     Mtu mtu = resources.mtu();
     Parameters parameters = resources.parameters();
     boolean client = conversation.isClient();
-    Header.of(parameters, resources, client, mtu).forEach(this::print);
-    document.info(parameters, resources, client, mtu);
-    return new Exchange(conversation, parameters, resources).run();
-  }
-
-  private void print(String line) {
-    if (full) {
-      show(line);
-    }
-  }
-
-  private void show(String line) {
-    if (!silent) {
-      out.println(line);
-      out.flush();
-    }
+    Header.of(parameters, resources, client, mtu).forEach(output::print);
+    output.document().info(parameters, resources, client, mtu);
+    return new Exchange(conversation, resources, output, watcher).run();
   }
 
   /** What was measured so far. */
   public PerfDocument document() {
-    return document;
+    return output.document();
   }
 
   /** The rates over the time of what was measured by time, except of endless runs. */
   public List<Course> courses() {
-    return courses;
+    return output.courses();
   }
 
   /** Whether all results reached the limits. */
   public boolean isWithinLimits() {
-    return withinLimits;
-  }
-
-  private void record(Figure figure) {
-    figures.accept(figure);
-    document.add(figure);
-    for (String what : limits.missedBy(figure)) {
-      withinLimits = false;
-      err.println("%s: %s".formatted(asked.test().program(), what));
-    }
-  }
-
-  /** What happens between the header and the end. */
-  private final class Exchange {
-    private final Conversation conversation;
-    private final Parameters parameters;
-    private final Resources resources;
-    private final boolean client;
-    private final PerfTest test;
-    private final boolean gigabits;
-    private boolean interrupted;
-
-    Exchange(Conversation conversation, Parameters parameters, Resources resources) {
-      this.conversation = conversation;
-      this.parameters = parameters;
-      this.resources = resources;
-      client = conversation.isClient();
-      test = parameters.test();
-      gigabits = parameters.report().gigabits();
-    }
-
-    boolean run() throws InterruptedException {
-      boolean send = test.verb() == Verb.SEND;
-      if (!test.isBandwidth() && !send) {
-        meet();
-      }
-      List<PeerAddress> peers = exchangeAddresses();
-      if (!parameters.route().meeting().connects()) {
-        check(peers.getFirst());
-      }
-      resources.connect(peers);
-      if (send) {
-        meet();
-      }
-      for (PeerAddress own : resources.addresses()) {
-        Header.of("local", own, test.verb()).forEach(PerfSession.this::print);
-      }
-      for (PeerAddress peer : exchangeAddresses()) {
-        Header.of("remote", peer, test.verb()).forEach(PerfSession.this::print);
-      }
-      if (!send) {
-        meet();
-      }
-      if (test.isBandwidth()) {
-        measureBandwidth();
-      } else {
-        measureLatency();
-      }
-      return !interrupted;
-    }
-
-    private List<PeerAddress> exchangeAddresses() throws InterruptedException {
-      List<PeerAddress> peers = new ArrayList<>();
-      for (PeerAddress own : resources.addresses()) {
-        peers.add(conversation.exchange(own));
-      }
-      return peers;
-    }
-
-    /** Neither side goes on before the other is here. */
-    private void meet() throws InterruptedException {
-      PeerAddress _ = conversation.exchange(resources.addresses().getFirst());
-    }
-
-    private void check(PeerAddress peer) {
-      Gid own = device.gid();
-      Gid other = peer.gid().orElseThrow();
-      if (own.ipv4().isPresent() != other.ipv4().isPresent()) {
-        throw new PerfException(
-            "Found Incompatibility issue with GID types: %s here, %s there; choose others by -x"
-                .formatted(own, other));
-      }
-    }
-
-    private List<Long> sizes() {
-      if (!parameters.amount().all() || test.verb() == Verb.ATOMIC) {
-        return List.of(parameters.amount().size());
-      }
-      long largest = resources.parameters().largest();
-      List<Long> sizes = new ArrayList<>();
-      for (int power = 1; power <= LARGEST_POWER && 1L << power <= largest; power++) {
-        sizes.add(1L << power);
-      }
-      return sizes;
-    }
-
-    private void measureBandwidth() throws InterruptedException {
-      print(Columns.LINE);
-      print(Columns.bandwidth(gigabits));
-      if (test.verb() == Verb.SEND) {
-        measureSends();
-      } else if (!client && !parameters.isBidirectional()) {
-        meet();
-        BandwidthReport peer = conversation.exchange(new BandwidthReport(0, 0, 0, 0, 0));
-        compare(peer);
-        row(peer);
-      } else {
-        measureRequests();
-      }
-      if (!interrupted) {
-        meet();
-      }
-      print(Columns.LINE);
-    }
-
-    private void measureSends() throws InterruptedException {
-      boolean all = parameters.amount().all();
-      boolean shared = parameters.isBidirectional() && parameters.amount().span().isEmpty();
-      for (long size : sizes()) {
-        BandwidthRun run = new BandwidthRun(resources, client, size);
-        meet();
-        BandwidthReport own = measure(run);
-        if (interrupted) {
-          row(own);
-          return;
-        }
-        row(shared ? own.plus(conversation.exchange(own)) : own);
-        if (all) {
-          meet();
-        }
-      }
-    }
-
-    private void measureRequests() throws InterruptedException {
-      boolean both = parameters.isBidirectional();
-      BandwidthReport own = new BandwidthReport(0, 0, 0, 0, 0);
-      for (long size : sizes()) {
-        BandwidthRun run = new BandwidthRun(resources, client, size);
-        if (both) {
-          meet();
-        }
-        own = measure(run);
-        if (interrupted) {
-          row(own);
-          return;
-        }
-        if (both && parameters.amount().all() && test.verb() != Verb.ATOMIC) {
-          meet();
-        }
-        row(both ? own.plus(conversation.exchange(own)) : own);
-      }
-      if (!both) {
-        meet();
-        BandwidthReport _ = conversation.exchange(own);
-      }
-    }
-
-    private BandwidthReport measure(BandwidthRun run) {
-      watcher.begins(run.progress());
-      BandwidthResult result =
-          run.run(
-              each -> {
-                watcher.ends();
-                row(each.report(gigabits));
-                watcher.begins(run.progress());
-              });
-      watcher.ends();
-      keep(run.course());
-      interrupted = Thread.interrupted();
-      return result.report(gigabits);
-    }
-
-    private void keep(Optional<Course> course) {
-      if (parameters.amount().span().filter(span -> !span.endless()).isPresent()) {
-        course.ifPresent(courses::add);
-      }
-    }
-
-    private void row(BandwidthReport report) {
-      record(report);
-      Optional<Parameters.Only> only = parameters.report().only();
-      show(
-          only.map(
-                  what ->
-                      "%f"
-                          .formatted(
-                              what == Parameters.Only.MESSAGE_RATE
-                                  ? report.messageRate()
-                                  : report.average()))
-              .orElse(Columns.row(report, gigabits)));
-    }
-
-    /** A client of perftest tells its size only with its figures. */
-    private void compare(BandwidthReport peer) {
-      if (peer.size() != parameters.largest() && test.verb() != Verb.ATOMIC) {
-        err.println(
-            "%s: the client measured messages of %d bytes; this server was started for %d"
-                .formatted(test.program(), peer.size(), parameters.largest()));
-      }
-    }
-
-    private void measureLatency() throws InterruptedException {
-      boolean answers = test.verb().isRequest();
-      if (answers && !client) {
-        meet();
-        print(Columns.LINE);
-        return;
-      }
-      boolean timed = parameters.amount().span().isPresent();
-      print(Columns.LINE);
-      print(timed ? Columns.LATENCY_BY_TIME : Columns.LATENCY);
-      for (long size : sizes()) {
-        LatencyRun run = new LatencyRun(resources, client, size);
-        if (test.verb() == Verb.SEND) {
-          meet();
-        }
-        watcher.begins(run.progress());
-        if (timed) {
-          DurationLatency result = run.runFor(parameters.amount().span().get());
-          watcher.ends();
-          keep(run.course());
-          row(result);
-        } else {
-          Optional<LatencyResult> result = run.run();
-          watcher.ends();
-          result.ifPresent(this::row);
-        }
-        interrupted = Thread.interrupted();
-        if (interrupted) {
-          break;
-        }
-      }
-      if (test.verb() == Verb.WRITE) {
-        leave();
-      } else if (!interrupted) {
-        meet();
-      }
-      print(Columns.LINE);
-    }
-
-    /** Where perftest has no exchange at the end; the connection manager ends it by itself. */
-    private void leave() throws InterruptedException {
-      if (!parameters.route().meeting().connects()) {
-        conversation.leave();
-      }
-    }
-
-    private void row(LatencyResult result) {
-      record(result);
-      if (!full) {
-        show("%f".formatted(result.average()));
-        return;
-      }
-      Parameters.Report report = parameters.report();
-      if (report.unsorted()) {
-        list(result.samples());
-      }
-      if (report.sorted()) {
-        list(result.sorted());
-      }
-      if (report.unsorted() || report.sorted()) {
-        print(Columns.LINE);
-        print(Columns.LATENCY);
-      }
-      print(Columns.row(result));
-    }
-
-    private void list(double[] samples) {
-      print("#, usec");
-      for (int i = 0; i < samples.length; i++) {
-        print("%d, %s".formatted(i + 1, Columns.general(samples[i])));
-      }
-    }
-
-    private void row(DurationLatency result) {
-      record(result);
-      show(full ? Columns.row(result) : "%f".formatted(result.average()));
-    }
+    return output.isWithinLimits();
   }
 }

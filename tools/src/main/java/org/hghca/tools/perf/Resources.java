@@ -17,6 +17,7 @@ import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.ProtectionDomain;
@@ -82,6 +83,14 @@ final class Resources implements AutoCloseable {
       pair.modify(options().toInit(parameters.type()));
       adopt(pair);
     }
+  }
+
+  /** Takes part in a group with the only queue pair, whose address is that of the group then. */
+  void join(Gid group) {
+    QueuePair pair = pairs.getFirst();
+    pair.attachMulticast(group);
+    AutoCloseable _ = opened.add(() -> pair.detachMulticast(group));
+    addresses.set(0, addresses.getFirst().in(group));
   }
 
   /** Takes a queue pair as the next one. */

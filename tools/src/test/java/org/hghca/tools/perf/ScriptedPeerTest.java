@@ -35,7 +35,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(60)
 class ScriptedPeerTest {
   private static final Route ROUTE =
-      new Route(Parameters.Meeting.TCP, 1, OptionalInt.empty(), Optional.empty(), 14, 7, 0, 64, 0);
+      new Route(
+          Parameters.Meeting.TCP,
+          1,
+          OptionalInt.empty(),
+          Optional.empty(),
+          14,
+          7,
+          0,
+          64,
+          0,
+          Optional.empty());
   private static final Parameters PARAMETERS =
       new Parameters(
           PerfTest.IB_WRITE_BW,

@@ -4,12 +4,16 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.provider.DeviceThread;
 import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.DriverParameter;
+import org.hghca.vfio.Interrupts;
 import org.hghca.virtio.VirtioException;
 import org.hghca.virtio.abi.CommonConfig;
 
 /**
  * The thread that awaits the interrupts of a device: of its configuration, which tells of the port
- * and of failures, and of completion queues. Without interrupts it has nothing to do.
+ * and of failures, and of completion queues. Without interrupts it looks at both by itself.
  */
 final class EventThread {
   /** Of changes of the configuration; completion queues have the others, if there are any. */
@@ -17,9 +21,18 @@ final class EventThread {
 
   private static final int MOST_VECTORS = 64;
   private static final long PERIOD_NANOS = 1_000_000_000;
+
+  /** Between two looks without interrupts: at armed completion queues, and at the port. */
+  private static final long POLL_NANOS = 1_000_000;
+
+  private static final long PORT_NANOS = 20_000_000;
   private static final int PORT = 1;
 
   private final RoceDevice device;
+
+  /** Known for good: a function that is gone does not say. */
+  private final Interrupts interrupts;
+
   private final int vectors;
   private final Set<RoceCompletionQueue> armed = ConcurrentHashMap.newKeySet();
   private final DeviceThread thread;
@@ -33,9 +46,10 @@ final class EventThread {
    */
   EventThread(RoceDevice device, PortState port, int cqs) {
     this.device = device;
+    this.interrupts = device.function().interrupts();
     this.port = port;
     int most = Math.min(1 + cqs, MOST_VECTORS);
-    this.vectors = Math.min(device.function().interrupts().vectors(), most);
+    this.vectors = polls(device) ? 0 : Math.min(interrupts.vectors(), most);
     this.thread = new DeviceThread("events", device.function().locator().name(), this::run);
   }
 
@@ -46,7 +60,7 @@ final class EventThread {
   /** Ends the thread; it accesses nothing any more when this returns. */
   void stop() {
     stopping = true;
-    device.function().interrupts().wake();
+    interrupts.wake();
     thread.join();
   }
 
@@ -55,9 +69,21 @@ final class EventThread {
     return Math.max(1, vectors - 1);
   }
 
-  /** Whether completion queues can have interrupts. */
-  boolean hasVectors() {
-    return vectors > 0;
+  private static boolean polls(RoceDevice device) {
+    String key = DriverParameter.EVENTS.key();
+    String events = device.function().locator().parameter(key).orElse("eq");
+    return switch (events) {
+      case "eq" -> false;
+      case "poll" -> true;
+      default ->
+          throw new VerbsException(
+              Errno.EINVAL, "%s=%s: it must be eq or poll".formatted(key, events));
+    };
+  }
+
+  /** Whether there are no interrupts: this thread polls armed completion queues. */
+  boolean polls() {
+    return vectors == 0;
   }
 
   /** The interrupt vector of a completion vector; {@code NO_VECTOR} without interrupts. */
@@ -72,6 +98,9 @@ final class EventThread {
   /** A completion queue is armed: an interrupt of its vector tells its channel. */
   void watch(RoceCompletionQueue queue) {
     armed.add(queue);
+    if (polls()) {
+      interrupts.wake();
+    }
   }
 
   void forget(RoceCompletionQueue queue) {
@@ -81,7 +110,12 @@ final class EventThread {
   private void run() {
     try {
       while (!stopping && !device.health().isDead()) {
-        long fired = device.function().interrupts().await(PERIOD_NANOS);
+        long fired = interrupts.await(period());
+        if (polls()) {
+          configurationChanged();
+          armed.forEach(RoceCompletionQueue::look);
+          continue;
+        }
         if ((fired & 1L << CONFIGURATION_VECTOR) != 0) {
           configurationChanged();
         }
@@ -94,6 +128,13 @@ final class EventThread {
     } catch (Throwable e) { // on any failure, because programs wait for this thread
       device.health().fail("the thread of its events ended: " + e);
     }
+  }
+
+  private long period() {
+    if (!polls()) {
+      return PERIOD_NANOS;
+    }
+    return armed.isEmpty() ? PORT_NANOS : POLL_NANOS;
   }
 
   private static void tell(RoceCompletionQueue queue, long fired) {

@@ -16,6 +16,9 @@ import org.hghca.virtio.abi.roce.RoceCommand;
 
 /** A destination of datagrams: an object of the device. */
 final class RoceAddressHandle extends Resource implements AddressHandle {
+  /** In place of one that would not leave the own network. */
+  private static final int HOP_LIMIT = 64;
+
   private final RoceProtectionDomain pd;
   private final org.hghca.verbs.AddressVector vector;
   private final int number;
@@ -29,18 +32,31 @@ final class RoceAddressHandle extends Resource implements AddressHandle {
   RoceAddressHandle(RoceProtectionDomain pd, org.hghca.verbs.AddressVector vector) {
     super(pd);
     this.pd = pd;
-    this.vector = vector;
+    this.vector = withHopLimit(vector);
     try (Undo undo = new Undo();
         Arena arena = Arena.ofConfined()) {
       undo.add(this::abandon);
       MemorySegment data = arena.allocate(CreateAh.SIZE);
       CreateAh.PDN.set(data, 0, pd.number());
-      put(pd.context().port(), vector, vector.flowLabel(), data, CreateAh.ADDRESS_VECTOR);
+      put(pd.context().port(), this.vector, vector.flowLabel(), data, CreateAh.ADDRESS_VECTOR);
       this.number =
           pd.device().commands().create(RoceCommand.CREATE_AH, data, "another address handle");
       publish();
       undo.forget();
     }
+  }
+
+  private static org.hghca.verbs.AddressVector withHopLimit(org.hghca.verbs.AddressVector vector) {
+    return vector.hopLimit() > 1
+        ? vector
+        : new org.hghca.verbs.AddressVector(
+            vector.destination(),
+            vector.sourceGidIndex(),
+            vector.flowLabel(),
+            HOP_LIMIT,
+            vector.trafficClass(),
+            vector.serviceLevel(),
+            vector.port());
   }
 
   /**

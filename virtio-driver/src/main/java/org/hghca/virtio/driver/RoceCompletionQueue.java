@@ -76,6 +76,9 @@ final class RoceCompletionQueue extends Resource
   /** What is armed, a mask of {@link RequestNotify}; guarded by {@link #arming}. */
   private int armed;
 
+  /** Without interrupts, what the device had written when it was armed. */
+  private int armedAt;
+
   private final Object arming = new Object();
   private int vain;
   private long polled;
@@ -161,7 +164,8 @@ final class RoceCompletionQueue extends Resource
 
   @Override
   protected String standing() {
-    return "%d entries, ring of %d, %d reserved".formatted(entries, queue.size(), room.reserved());
+    return "%d entries, ring of %d at %d, %d reserved"
+        .formatted(entries, queue.size(), offers & queue.size() - 1, room.reserved());
   }
 
   @Override
@@ -290,7 +294,7 @@ final class RoceCompletionQueue extends Resource
             CompletionEntry.BYTE_LENGTH.get(from, at),
             qpn,
             immediate,
-            qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : 0);
+            isReceive ? source(qp, from, at) : 0);
     if (isOfDevice) {
       offer();
     }
@@ -299,6 +303,11 @@ final class RoceCompletionQueue extends Resource
       tellShare(qp);
     }
     return count + 1;
+  }
+
+  /** An entry names the sender of a datagram only. */
+  private static int source(RoceQueuePair qp, MemorySegment from, long at) {
+    return qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : qp.peer();
   }
 
   /** The device has flushed a receive that returns to its shared receive queue. */
@@ -484,9 +493,11 @@ final class RoceCompletionQueue extends Resource
     if (channel.isEmpty()) {
       throw new VerbsException(Errno.EINVAL, "%s has no completion channel".formatted(describe()));
     }
-    if (!device.events().hasVectors()) {
+    if (solicitedOnly && device.events().polls()) {
       throw new VerbsException(
-          Errno.EOPNOTSUPP, "%s cannot notify: the device has no interrupts".formatted(describe()));
+          Errno.EOPNOTSUPP,
+          "%s cannot tell which completions were solicited: the driver polls, without interrupts"
+              .formatted(describe()));
     }
     int wanted = solicitedOnly ? RequestNotify.SOLICITED : RequestNotify.NEXT_COMPLETION;
     synchronized (arming) {
@@ -507,6 +518,10 @@ final class RoceCompletionQueue extends Resource
   }
 
   private void arm(int flags) {
+    if (device.events().polls()) {
+      armedAt = written();
+      return;
+    }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = arena.allocate(RequestNotify.SIZE);
       RequestNotify.CQN.set(data, 0, number);
@@ -514,6 +529,25 @@ final class RoceCompletionQueue extends Resource
       device
           .commands()
           .give(RoceCommand.REQ_NOTIFY_CQ, data, Errno.EIO, "to notify of " + describe());
+    }
+  }
+
+  /** Number of entries that the device has written, up to a constant. */
+  private int written() {
+    lock.lock();
+    try {
+      return offers + queue.pending();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** In place of an interrupt: looks whether there is what it is armed for. */
+  void look() {
+    synchronized (arming) {
+      if (armed != 0 && !isClosed() && written() != armedAt) {
+        interrupted();
+      }
     }
   }
 

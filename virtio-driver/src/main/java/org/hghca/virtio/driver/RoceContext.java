@@ -32,6 +32,7 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
       EnumSet.of(
           DeviceFeature.ATOMICS,
           DeviceFeature.RESIZE_CQ,
+          DeviceFeature.REREGISTRATION,
           DeviceFeature.MEMORY_WINDOWS,
           DeviceFeature.PATH_MIGRATION,
           DeviceFeature.MULTICAST,
@@ -112,17 +113,21 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
         .localAckDelay(limits.ackDelay())
         .maxInline(Limits.MAX_INLINE)
         .completionVectors(device.events().completionVectors())
-        .features(features())
+        .features(features(device.events().polls()))
         .quirks(EnumSet.of(DeviceQuirk.NO_CARD_EVENTS))
         .build();
   }
 
-  private static Map<DeviceFeature, FeatureSupport> features() {
+  private static Map<DeviceFeature, FeatureSupport> features(boolean polls) {
     Map<DeviceFeature, FeatureSupport> features = new EnumMap<>(DeviceFeature.class);
     for (DeviceFeature feature : DeviceFeature.values()) {
       features.put(feature, MISSED.contains(feature) ? MISSING : NATIVE);
     }
     features.put(DeviceFeature.SHARED_RECEIVE_QUEUES, SOFTWARE);
+    if (polls) {
+      features.put(DeviceFeature.COMPLETION_EVENTS, SOFTWARE);
+      features.put(DeviceFeature.SOLICITED_ONLY, MISSING);
+    }
     return features;
   }
 

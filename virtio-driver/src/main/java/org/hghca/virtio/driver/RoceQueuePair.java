@@ -62,6 +62,9 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
 
   private QpAttributes known = new QpAttributes();
 
+  /** The number of the queue pair that it is connected to. */
+  private volatile int peer;
+
   RoceQueuePair(RoceProtectionDomain pd, QueuePairConfig config) {
     super(used(pd, config));
     this.pd = pd;
@@ -79,6 +82,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       check(sizes);
+      checkOwner(config);
       int sendDepth = capabilities.sendDepth();
       int receiveDepth = capabilities.receiveDepth();
       sendCompletionQueue.reserve(sendDepth);
@@ -164,17 +168,26 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
 
   private void check(QueuePairCapabilities sizes) {
     Limits limits = device.limits();
-    check("send requests", sizes.sendDepth(), limits.maxQpWr());
-    check("receive requests", sizes.receiveDepth(), limits.maxQpWr());
-    check("elements of a send request", sizes.maxSendSge(), limits.maxSendSge());
-    check("elements of a receive request", sizes.maxReceiveSge(), limits.maxReceiveSge());
-    check("bytes of inline data", sizes.maxInline(), Limits.MAX_INLINE);
+    check("sendDepth", sizes.sendDepth(), limits.maxQpWr());
+    check("receiveDepth", sizes.receiveDepth(), limits.maxQpWr());
+    check("maxSendSge", sizes.maxSendSge(), limits.maxSendSge());
+    check("maxReceiveSge", sizes.maxReceiveSge(), limits.maxReceiveSge());
+    check("maxInline", sizes.maxInline(), Limits.MAX_INLINE);
   }
 
   private static void check(String what, int value, int most) {
     if (value < 0 || value > most) {
       throw new VerbsException(
-          Errno.EINVAL, "%d %s: the device takes 0 to %d".formatted(value, what, most));
+          Errno.EINVAL, "%s %d: the device takes 0 to %d".formatted(what, value, most));
+    }
+  }
+
+  /** Of two at once, the device refuses the second. */
+  private void checkOwner(QueuePairConfig config) {
+    if (config.isGsi() && device.numbers().queuePair(GSI_NUMBER) != null) {
+      throw new VerbsException(
+          Errno.EBUSY,
+          "queue pair 1, of the general services, is in use: each port has one, close it first");
     }
   }
 
@@ -218,11 +231,8 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   @Override
   protected String standing() {
     String receiving =
-        share == null
-            ? "%d receives outstanding".formatted(receives.outstanding())
-            : "receives of %s".formatted(share.queue().describe());
-    return "%s in %s, %d sends outstanding, %s"
-        .formatted(type, state(), sends.outstanding(), receiving);
+        share == null ? receives.standing() : "of %s".formatted(share.queue().describe());
+    return "%s in %s, sends %s, receives %s".formatted(type, state(), sends.standing(), receiving);
   }
 
   SendQueue sends() {
@@ -231,6 +241,11 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
 
   ReceiveQueue receives() {
     return receives;
+  }
+
+  /** The number of the queue pair that it is connected to, for the completions of its receives. */
+  int peer() {
+    return peer;
   }
 
   /** Whether a shared receive queue deals its receives. */
@@ -499,6 +514,9 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = arena.allocate(ModifyQp.SIZE);
       int mask = ModifyCommand.put(this, attributes, next, to, data);
+      if (attributes.has(QpAttribute.DEST_QPN)) {
+        peer = attributes.destinationQpn(); // before the device receives from it
+      }
       if (to == QpState.RESET) {
         reset(data);
       } else if (mask != 0) {

@@ -32,6 +32,7 @@ final class SendQueue extends WorkQueue {
   private final QpType type;
   private final int maxSge;
   private final int maxInline;
+  private final long maxMessage;
 
   SendQueue(
       PciFunction function,
@@ -52,6 +53,8 @@ final class SendQueue extends WorkQueue {
     this.type = type;
     this.maxSge = capabilities.maxSendSge();
     this.maxInline = capabilities.maxInline();
+    long most = pd.device().limits().maxMessage();
+    this.maxMessage = most < 0 ? Long.MAX_VALUE : most; // unsigned
   }
 
   /**
@@ -99,8 +102,16 @@ final class SendQueue extends WorkQueue {
       submit(SendRequest.SIZE, request.wrId());
     } else {
       SendRequest.NUM_SGE.set(bytes, at, count);
+      long total = 0;
       for (int i = 0; i < count; i++) {
         Pieces.put(request, i, bytes, at + SendRequest.piece(i));
+        total += Integer.toUnsignedLong(request.sgeLength(i));
+      }
+      if (total > maxMessage) {
+        throw new BadRequestException(
+            Errno.EINVAL,
+            index,
+            "%d bytes: the device takes at most %d in a message".formatted(total, maxMessage));
       }
       submit(SendRequest.piece(count), request.wrId());
     }
@@ -131,6 +142,14 @@ final class SendQueue extends WorkQueue {
     }
   }
 
+  private static long total(org.hghca.verbs.SendRequest request) {
+    long total = 0;
+    for (int i = 0; i < request.sgeCount(); i++) {
+      total += Integer.toUnsignedLong(request.sgeLength(i));
+    }
+    return total;
+  }
+
   /** Copies the data of a request into it; returns the number of bytes. */
   private int copyInline(
       org.hghca.verbs.SendRequest request, int index, MemorySegment bytes, long at) {
@@ -148,7 +167,8 @@ final class SendQueue extends WorkQueue {
         throw new BadRequestException(
             Errno.EINVAL,
             index,
-            "inline data of more than %d bytes, which the queue pair takes".formatted(maxInline));
+            "%d bytes inline: the queue pair takes %d; raise maxInline"
+                .formatted(total(request), maxInline));
       }
       copied += length;
     }

@@ -207,9 +207,11 @@ abstract class WorkQueue {
     return (int) TAIL.getAcquire(this);
   }
 
-  /** Number of requests, for logs. */
-  final int outstanding() {
-    return head - tail;
+  /** Positions and outstanding requests, for logs. */
+  final String standing() {
+    int from = tail();
+    int to = head;
+    return "%d of %d outstanding (head %d, tail %d)".formatted(to - from, depth, to, from);
   }
 
   /** Frees the memory: the device does not use it. */

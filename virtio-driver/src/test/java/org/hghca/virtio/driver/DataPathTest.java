@@ -134,7 +134,7 @@ class DataPathTest extends ScriptedDeviceFixture {
     assertThat(completions.byteLength(0)).isEqualTo(100);
     assertThat(completions.flags(0)).isEqualTo(Completions.WITH_IMM);
     assertThat(completions.qpNumber(0)).isEqualTo(2);
-    assertThat(completions.sourceQp(0)).isZero();
+    assertThat(completions.sourceQp(0)).as("of the connection").isEqualTo(119);
   }
 
   @Test

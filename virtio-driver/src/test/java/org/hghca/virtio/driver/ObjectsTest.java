@@ -118,6 +118,7 @@ class ObjectsTest extends ScriptedDeviceFixture {
       names = {
         "ATOMICS",
         "RESIZE_CQ",
+        "REREGISTRATION",
         "MEMORY_WINDOWS",
         "PATH_MIGRATION",
         "MULTICAST",
