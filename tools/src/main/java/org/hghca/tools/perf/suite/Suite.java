@@ -17,8 +17,8 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Measures rows one after another, each for about the same time. A row that fails does not end it.
- * Not thread-safe.
+ * Measures rows one after another, each for about the same time; for less of it when those before
+ * took longer, as on a busy machine. A row that fails does not end it. Not thread-safe.
  */
 public final class Suite {
   /** Messages that tell how many there are in the time of a row; they also warm the code up. */
@@ -31,6 +31,10 @@ public final class Suite {
   private static final int MARGIN = 5;
 
   private static final int LONGER = 8;
+
+  /** A shorter measurement may count no message. */
+  private static final Duration SHORTEST = Duration.ofMillis(50);
+
   private static final double NANOS = 1000;
 
   private final BothSides sides;
@@ -40,6 +44,8 @@ public final class Suite {
   private Watcher watcher = Watcher.none();
   private int begun;
   private int all;
+  private int left;
+  private long end;
 
   /**
    * Of two devices.
@@ -64,6 +70,8 @@ public final class Suite {
    */
   public boolean run(List<List<Parameters>> tests) {
     all = tests.stream().mapToInt(List::size).sum();
+    left = all + tests.size();
+    end = System.nanoTime() + each.multipliedBy(left).toNanos();
     return tests.stream().allMatch(this::sizes);
   }
 
@@ -72,6 +80,7 @@ public final class Suite {
     if (smallest.test().verb() == Verb.ATOMIC
         && !sides.client().context().queryDevice().atomics()) {
       begun += sizes.size();
+      left -= sizes.size() + 1;
       rows.accept(new Row.Unsupported(smallest, "it has no atomics"));
       return true;
     }
@@ -92,6 +101,7 @@ public final class Suite {
       } catch (VerbsException e) {
         if (e.errno() == Errno.EOPNOTSUPP) {
           rows.accept(new Row.Unsupported(parameters, e.getMessage()));
+          left -= before + sizes.size() - begun;
           begun = before + sizes.size();
           return true;
         }
@@ -127,19 +137,30 @@ public final class Suite {
 
   /** Measures one row; once more and for longer when no message was counted in the time. */
   private Outcome measure(Parameters parameters) {
+    Duration share = share();
     if (!parameters.test().isBandwidth()) {
       Outcome probe = sides.run(parameters.of(PROBE), Watcher.none());
-      return probe.whole() ? sides.run(parameters.of(count(probe, parameters)), watcher) : probe;
+      return probe.whole() ? sides.run(parameters.of(count(probe, parameters, share)), watcher) : probe;
     }
-    Outcome outcome = sides.run(parameters.lasting(span(each)), watcher);
+    Outcome outcome = sides.run(parameters.lasting(span(share)), watcher);
     if (outcome.whole() && isEmpty(outcome)) {
-      outcome = sides.run(parameters.lasting(span(each.multipliedBy(LONGER))), watcher);
+      outcome = sides.run(parameters.lasting(span(share.multipliedBy(LONGER))), watcher);
     }
     if (outcome.whole() && isEmpty(outcome)) {
       throw new PerfException(
-          "no message was counted in %d ms".formatted(each.multipliedBy(LONGER).toMillis()));
+          "no message was counted in %d ms".formatted(share.multipliedBy(LONGER).toMillis()));
     }
     return outcome;
+  }
+
+  /** The time of the next measurement: its part of what is left, at most that of each. */
+  private Duration share() {
+    Duration part = Duration.ofNanos((end - System.nanoTime()) / Math.max(1, left--));
+    Duration least = each.compareTo(SHORTEST) < 0 ? each : SHORTEST;
+    if (part.compareTo(least) < 0) {
+      return least;
+    }
+    return part.compareTo(each) > 0 ? each : part;
   }
 
   private static Parameters.Span span(Duration whole) {
@@ -151,10 +172,10 @@ public final class Suite {
   }
 
   /** How many round trips fit into the time. */
-  private long count(Outcome probe, Parameters parameters) {
+  private static long count(Outcome probe, Parameters parameters, Duration share) {
     LatencyResult result = (LatencyResult) probe.figures().getLast();
     int ways = parameters.test().verb().isRequest() ? 1 : 2;
-    double count = each.toNanos() / (result.typical() * NANOS * ways);
+    double count = share.toNanos() / (result.typical() * NANOS * ways);
     return Math.clamp((long) count, LEAST, MOST);
   }
 }
