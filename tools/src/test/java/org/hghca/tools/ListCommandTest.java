@@ -25,6 +25,22 @@ class ListCommandTest {
   }
 
   @Test
+  void virtioCardsHaveNamesOfTheirOwn() {
+    CommandLineRun run =
+        ConfiguredDevices.call(
+            "virtio:list?mac=02:00:00:00:00:02,model:list?mac=02:00:00:00:00:01",
+            () -> CommandLineRun.of("list"));
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out())
+        .endsWith(
+            """
+                hghca0          \t000000fffe000001
+                virtio0         \t000000fffe000002
+            """);
+  }
+
+  @Test
   void guidKnownOnlyToTheCardIsNotInvented() {
     CommandLineRun run =
         ConfiguredDevices.call("vfio-user:/nowhere.sock", () -> CommandLineRun.of("list"));

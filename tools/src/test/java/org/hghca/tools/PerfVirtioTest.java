@@ -107,9 +107,10 @@ class PerfVirtioTest {
   void servedCardsWork(@TempDir Path folder) throws Exception {
     Path left = folder.resolve("left");
     Path right = folder.resolve("right");
-    String serve =
-        "model serve --kind=virtio --socket=%s --peer=%s -o roce=rfc-v2 --peer-option roce=rfc-v2";
-    try (RunningCommand serving = RunningCommand.start(serve.formatted(left, right))) {
+    try (RunningCommand serving =
+        RunningCommand.start(
+            "model serve --kind=virtio -o roce=rfc-v2 --peer-option roce=rfc-v2 --socket=%s --peer=%s"
+                .formatted(left, right))) {
       serving.awaitOutput(", on " + right);
       for (String command :
           List.of(
