@@ -17,6 +17,17 @@ soft_roce() {
   ibv_devinfo -v
 }
 
+# ibv_attach_mcast does not take part in a group at the level of IP, which drops its datagrams then.
+take_part() {
+  python3 - "$1" "$2" << 'END' &
+import signal, socket, sys
+group = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+addresses = b"".join(map(socket.inet_aton, sys.argv[1:]))
+group.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, addresses)
+signal.pause()
+END
+}
+
 # 10.0.2.2 is the host as QEMU's user network has it.
 tests_on_the_host() {
   for _ in {1..600}; do
@@ -31,5 +42,8 @@ for package in libibverbs1 librdmacm1t64 rdmacm-utils perftest qemu-system-x86; 
   note "$package" "$(dpkg-query -W -f '${Version}' "$package")"
 done
 check "soft RoCE is up" soft_roce || exit
+take_part 239.1.2.4 10.99.0.11
+member=$!
 check "the tests of interoperability ran to their end" tests_on_the_host
+kill "$member"
 rdma statistic show link rxe0/1

@@ -140,7 +140,9 @@ public final class Suite {
     Duration share = share();
     if (!parameters.test().isBandwidth()) {
       Outcome probe = sides.run(parameters.of(PROBE), Watcher.none());
-      return probe.whole() ? sides.run(parameters.of(count(probe, parameters, share)), watcher) : probe;
+      return probe.whole()
+          ? sides.run(parameters.of(count(probe, parameters, share)), watcher)
+          : probe;
     }
     Outcome outcome = sides.run(parameters.lasting(span(share)), watcher);
     if (outcome.whole() && isEmpty(outcome)) {
