@@ -71,7 +71,7 @@ class MemoryGoesBackTest {
   @Test
   void closedRegionsAndQueuesReturnTheirMemory() {
     // R1 translates 1 GiB in all.
-    String most = TestProfile.isDocument() ? "1536" : "512";
+    String most = !TestProfile.isRtl() ? "1536" : "512";
     List<Long> left =
         OtherJvm.run(List.of("--enable-native-access=ALL-UNNAMED", "-Xmx64m"), Program.class, most)
             .assertSuccess()

@@ -3,6 +3,7 @@ package org.hghca.conformance.profile;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
+import org.hghca.verbs.FeatureSupport;
 
 /** The features that a device reports, in the tests' own terms. */
 public final class DeviceClaims {
@@ -25,8 +26,12 @@ public final class DeviceClaims {
           ENTROPY,
           MULTICAST,
           PATH_MIGRATION,
-          GSI_QUEUE_PAIR ->
+          GSI_QUEUE_PAIR,
+          RESIZE_CQ,
+          REREGISTRATION ->
           !device.has(DeviceFeature.valueOf(feature.name()));
+      case SHARED_QUEUES_OF_THE_DEVICE ->
+          device.support(DeviceFeature.SHARED_RECEIVE_QUEUES) != FeatureSupport.NATIVE;
       case IMMEDIATE_VALUE -> device.has(DeviceQuirk.NO_IMMEDIATE_VALUE);
       case CARD_EVENTS -> device.has(DeviceQuirk.NO_CARD_EVENTS);
       case PORT_STATE -> device.has(DeviceQuirk.PORT_STATE_ASSUMED);

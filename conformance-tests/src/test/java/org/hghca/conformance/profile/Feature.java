@@ -38,6 +38,13 @@ public enum Feature {
   SHARED_RECEIVE_QUEUES(
       "shared receive queues", "EOPNOTSUPP; max_srq is 0", Place.RECEIVES, Says.ERROR),
 
+  /** A virtio device has none either, so that the driver deals the requests to its queue pairs. */
+  SHARED_QUEUES_OF_THE_DEVICE(
+      "shared receive queues in the device",
+      "the driver deals the requests, if it can: each idle queue pair keeps one",
+      Place.DEALT,
+      Says.ATTRIBUTE),
+
   /** No event queue is ever written: only CQEs report completions. */
   SOLICITED_ONLY(
       "events of solicited completions only",
@@ -183,6 +190,16 @@ public enum Feature {
 
   GSI_QUEUE_PAIR("queue pair 1, for management", "EOPNOTSUPP", Place.TRANSPORT, Says.ERROR),
 
+  /** A virtio device has no command for either; the driver of the card does without one. */
+  RESIZE_CQ(
+      "resizing of completion queues", "EOPNOTSUPP: create another", Place.VIRTIO, Says.ERROR),
+
+  REREGISTRATION(
+      "another registration under the same keys",
+      "EOPNOTSUPP: register another region",
+      Place.VIRTIO,
+      Says.ERROR),
+
   /** A QPN whose card-side position is not known is never used again. */
   QUEUE_PAIR_NUMBERS_FOR_EVER(
       "an unlimited number of queue pairs",
@@ -219,15 +236,30 @@ public enum Feature {
     /** Events. */
     EVENTS("events-and-interrupts"),
     /** Uses that stop the card. */
-    HAZARDS("what-stops-an-r1-card-and-what-the-driver-does");
+    HAZARDS("what-stops-an-r1-card-and-what-the-driver-does"),
+    /** Missing on a virtio device. */
+    VIRTIO("virtio-roce", "what-the-verbs-do-not-have-here"),
+    /** Replaced by the driver on a virtio device. */
+    DEALT("virtio-roce", "shared-receive-queues");
 
+    private final String page;
     private final String anchor;
 
     Place(String anchor) {
+      this("hardware", anchor);
+    }
+
+    Place(String page, String anchor) {
+      this.page = page;
       this.anchor = anchor;
     }
 
-    /** The anchor of a link to {@code docs/hardware.md}. */
+    /** The page in {@code docs}, without its ending. */
+    public String page() {
+      return page;
+    }
+
+    /** The anchor of a link to the page. */
     public String anchor() {
       return anchor;
     }
@@ -272,14 +304,26 @@ public enum Feature {
 
   /**
    * The features that a profile lacks: the software HCA by the interface document, with its
-   * extensions, lacks none; the two RTLs lack all of these.
+   * extensions, lacks none; the two RTLs lack those of the card; a virtio device lacks what its
+   * interface has no command and no number for.
    */
   public static Set<Feature> missingOn(String profile) {
     return switch (profile) {
       case "s" -> EnumSet.noneOf(Feature.class);
       case "r1" ->
-          EnumSet.complementOf(EnumSet.of(INLINE_DATAGRAMS, REMOTE_PROTECTION, RECONNECTION));
-      default -> EnumSet.allOf(Feature.class);
+          EnumSet.complementOf(
+              EnumSet.of(
+                  INLINE_DATAGRAMS, REMOTE_PROTECTION, RECONNECTION, RESIZE_CQ, REREGISTRATION));
+      case "r2" -> EnumSet.complementOf(EnumSet.of(RESIZE_CQ, REREGISTRATION));
+      default ->
+          EnumSet.of(
+              ATOMICS,
+              SHARED_QUEUES_OF_THE_DEVICE,
+              CARD_EVENTS,
+              MULTICAST,
+              PATH_MIGRATION,
+              RESIZE_CQ,
+              REREGISTRATION);
     };
   }
 

@@ -5,28 +5,45 @@ import org.hghca.abi.HardwareProfile;
 import org.opentest4j.TestAbortedException;
 
 /**
- * The profile of the card under test: the system property {@code hghca.profile}, s by default.
+ * The profile of the device under test: the system property {@code hghca.profile}, s by default.
  * Software HCAs take it from here; for a device under test the property describes the device.
+ *
+ * <p>The profiles s, r1 and r2 are readings of one card; {@code virtio} is a virtio network card
+ * with RoCE queues.
  */
 public final class TestProfile {
+  /** The profile that is another kind of device. */
+  static final String VIRTIO = "virtio";
+
+  private static final String NAME = System.getProperty("hghca.profile", "s");
+
+  /** A virtio device is driven as its interface says, so it has none of the RTLs' deviations. */
   private static final HardwareProfile CURRENT =
-      HardwareProfile.byName(System.getProperty("hghca.profile", "s"));
+      HardwareProfile.byName(NAME.equals(VIRTIO) ? "s" : NAME);
+
+  /** As long as the longest RoCE packet of 4096 bytes requires. */
+  private static final String VIRTIO_MTU = "mtu=4188";
 
   private TestProfile() {}
 
-  /** Short name: s, r1 or r2. */
+  /** Short name: s, r1, r2 or virtio. */
   public static String name() {
-    return CURRENT.name();
+    return NAME;
   }
 
-  /** The profile as data, for limits. */
+  /** Whether it is a virtio network card. */
+  public static boolean isVirtio() {
+    return NAME.equals(VIRTIO);
+  }
+
+  /** The profile as data, for limits of the card; that of s where it is not the card. */
   public static HardwareProfile hardware() {
     return CURRENT;
   }
 
-  /** Whether it is the interface document, which has every {@link Feature}. */
-  public static boolean isDocument() {
-    return CURRENT == HardwareProfile.S;
+  /** Whether it is the card as one of the makers' RTLs has it. */
+  public static boolean isRtl() {
+    return CURRENT != HardwareProfile.S;
   }
 
   /** Whether it has a feature. */
@@ -68,9 +85,13 @@ public final class TestProfile {
    * @param locator a scheme that takes {@code profile=}, and a name, with or without parameters
    */
   public static String model(String locator) {
-    if (isDocument()) {
-      return locator;
+    if (isVirtio()) {
+      return with(locator.replaceFirst("^model:", VIRTIO + ":"), VIRTIO_MTU);
     }
-    return locator + (locator.contains("?") ? "&" : "?") + "profile=" + name();
+    return isRtl() ? with(locator, "profile=" + name()) : locator;
+  }
+
+  private static String with(String locator, String parameter) {
+    return locator + (locator.contains("?") ? "&" : "?") + parameter;
   }
 }

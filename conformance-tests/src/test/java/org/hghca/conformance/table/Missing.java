@@ -16,19 +16,25 @@ final class Missing {
         .map(row -> "- %s: %s\n".formatted(row.source(), row.says()))
         .forEach(text::append);
     text.append(
-            "\nOn S: nothing else. R1 and R2, the makers' published RTL, also lack the following.")
+            "\nOn S: nothing else. R1 and R2, the makers' published RTL, and virtio, a"
+                + " [virtio network card](virtio-roce.md), also lack the following.")
         .append("\nPrograms see it in `queryDevice().features()` and `quirks()`, users in")
         .append(" `hghca info -v`. The counts are of the cases below that need it.\n\n")
-        .append("| feature | what is missing | what happens instead | more | R1 | R2 |\n")
-        .append("|---|---|---|---|---|---|\n");
+        .append("| feature | what is missing | what happens instead | more |");
+    List<ProfileResults> others =
+        profiles.stream().filter(profile -> !profile.profile().equals("s")).toList();
+    others.forEach(profile -> text.append(" %s |".formatted(CaseTable.title(profile.profile()))));
+    text.append("\n|---|---|---|---|").append("---|".repeat(others.size())).append('\n');
     for (Feature feature : Feature.values()) {
       text.append(
-          "| %s | %s | %s | [hardware](hardware.md#%s) |"
+          "| %1$s | %2$s | %3$s | [%4$s](%4$s.md#%5$s) |"
               .formatted(
-                  feature.name(), feature.what(), feature.instead(), feature.place().anchor()));
-      profiles.stream()
-          .filter(profile -> !profile.profile().equals("s"))
-          .forEach(profile -> text.append(" %s |".formatted(on(profile, feature, rows))));
+                  feature.name(),
+                  feature.what(),
+                  feature.instead(),
+                  feature.place().page(),
+                  feature.place().anchor()));
+      others.forEach(profile -> text.append(" %s |".formatted(on(profile, feature, rows))));
       text.append('\n');
     }
     return text.toString();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -55,6 +56,9 @@ class AddressHandleTest {
   }
 
   /** Every datagram of a card has a hop limit of 64, whatever was requested. */
+  @OnlyOn(
+      value = {"s", "r1", "r2"},
+      why = "a virtio device sends the requested one")
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7, 64, 255})
   void handleOfACardReportsTheHopLimitThatIsSent(int hopLimit) {
@@ -79,6 +83,9 @@ class AddressHandleTest {
     }
   }
 
+  @OnlyOn(
+      value = {"s", "r1", "r2"},
+      why = "a virtio device carries all but the service level, see the test below")
   @ParameterizedTest
   @CsvSource({
     "0x12345, 0, 0, flow label 0x12345",
@@ -96,6 +103,15 @@ class AddressHandleTest {
               VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
           .hasMessageContaining(word);
     }
+  }
+
+  @Test
+  void serviceLevelIsRefused() {
+    AddressVector vector = new AddressVector(rightGid(0), 0, 0, 64, 0, 3, 1);
+    assertThatThrownBy(() -> left.pd.createAddressHandle(vector))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
+        .hasMessageContaining("service level");
   }
 
   @Test

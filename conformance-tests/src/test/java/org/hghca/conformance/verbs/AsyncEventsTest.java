@@ -85,7 +85,7 @@ class AsyncEventsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
-  @Needs(Feature.SQD)
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void drainedSendQueueRaisesAnEventOnRequest(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD));
@@ -252,7 +252,7 @@ class AsyncEventsTest {
   }
 
   @Test
-  @Needs(Feature.SQD)
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void polledDeviceReportsNoEventsThatOnlyTheCardDetects() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline("&events=poll"))) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));

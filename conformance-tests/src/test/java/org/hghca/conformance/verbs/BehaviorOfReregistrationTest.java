@@ -24,6 +24,7 @@ import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
 /** Regions that change under a connection, as in rdma-core's tests. */
+@Needs(Feature.REREGISTRATION)
 class BehaviorOfReregistrationTest {
   private static final int SIZE = 1024;
 

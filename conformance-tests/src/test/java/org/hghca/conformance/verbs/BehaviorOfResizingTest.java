@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
@@ -24,6 +25,7 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
 /** Completion queues that are resized under datagrams. */
+@Needs(Feature.RESIZE_CQ)
 class BehaviorOfResizingTest {
 
   @Test

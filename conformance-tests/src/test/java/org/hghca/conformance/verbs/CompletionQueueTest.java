@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
@@ -176,10 +178,10 @@ class CompletionQueueTest {
                 .left()
                 .createCompletionQueue(
                     CompletionQueueConfig.of(1)
-                        .withRingEntries(TestProfile.isDocument() ? 256 : 128))) {
+                        .withRingEntries(!TestProfile.isRtl() ? 256 : 128))) {
       QueuePairConfig config = QueuePairConfig.rc(queue, queue);
       QueuePair first = pd.createQueuePair(config.sendDepth(100).receiveDepth(100));
-      int own = TestProfile.isDocument() ? 0 : 1; // the driver's, for the end of each queue pair
+      int own = !TestProfile.isRtl() ? 0 : 1; // the driver's, for the end of each queue pair
       assertNoRoom(
           pd, config.sendDepth(57).receiveDepth(0), 56 - own + " more", "not " + (57 + own));
       // The room for the sends, which was found, is returned when there is none for receives.
@@ -221,10 +223,17 @@ class CompletionQueueTest {
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue =
             fabric.left().createCompletionQueue(fabric.left().queryDevice().maxCqe())) {
-      int half = queue.entries() / 2;
-      pd.createQueuePair(
-              QueuePairConfig.rc(queue, queue).sendDepth(half).receiveDepth(queue.entries() - half))
-          .close();
+      int most = fabric.left().queryDevice().maxQpWr();
+      List<QueuePair> made = new ArrayList<>();
+      for (int left = queue.entries(); left > 0; ) {
+        int sends = Math.min(left / 2, most);
+        int receives = Math.min(left - sends, most);
+        left -= sends + receives;
+        made.add(
+            pd.createQueuePair(
+                QueuePairConfig.rc(queue, queue).sendDepth(sends).receiveDepth(receives)));
+      }
+      made.forEach(QueuePair::close);
     }
   }
 
@@ -297,6 +306,7 @@ class CompletionQueueTest {
   }
 
   @Test
+  @Needs(Feature.RESIZE_CQ)
   void resizeKeepsCompletionsAndRefusesFewerEntries() {
     try (RcPair pair = new RcSetup().depth(8).open()) {
       CompletionQueue queue = pair.left.sendQueue;

@@ -244,7 +244,7 @@ final class Fabric implements AutoCloseable {
         throw new AssertionError(
             "after %d ms: %s".formatted((System.nanoTime() - start) / 1_000_000, otherwise.get()));
       }
-      if (simulation != null && (steps <= STEPS || !TestProfile.isDocument())) {
+      if (simulation != null && (steps <= STEPS || TestProfile.isRtl())) {
         simulation.advance(STEP);
       } else if (++looks < SPINS) {
         Thread.yield();
@@ -330,7 +330,7 @@ final class Fabric implements AutoCloseable {
   List<SoftwareHca> hcas() {
     return List.of(left, right).stream()
         .map(context -> context.device().locator())
-        .map(locator -> locator.substring("model:".length(), locator.indexOf('?')))
+        .map(locator -> locator.substring(locator.indexOf(':') + 1, locator.indexOf('?')))
         .distinct()
         .flatMap(name -> simulation.hca(name).stream())
         .toList();

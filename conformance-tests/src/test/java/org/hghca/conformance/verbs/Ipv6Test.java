@@ -246,6 +246,9 @@ class Ipv6Test {
   }
 
   /** The answer of a card of the document or of the makers' RTL. */
+  @OnlyOn(
+      value = {"s", "r1", "r2"},
+      why = "a virtio device has IPv6 addresses")
   @ParameterizedTest
   @EnumSource(
       value = QpType.class,

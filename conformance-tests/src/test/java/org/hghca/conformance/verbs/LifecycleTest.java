@@ -201,7 +201,9 @@ class LifecycleTest {
       assertRefused(pd, any.maxSendSge(0xffff), "maxSendSge");
       assertRefused(pd, any.maxReceiveSge(0xffff), "maxReceiveSge");
       assertRefused(pd, any.maxInline(device.maxInline() + 1), "maxInline");
-      assertRefused(pd, any.sendDepth(wr).maxSendSge(sge), "queue of");
+      if (!TestProfile.isVirtio()) { // its rings hold both limits at once
+        assertRefused(pd, any.sendDepth(wr).maxSendSge(sge), "queue of");
+      }
     }
   }
 

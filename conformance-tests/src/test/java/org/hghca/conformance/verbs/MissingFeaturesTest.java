@@ -13,6 +13,7 @@ import org.hghca.conformance.profile.DeviceClaims;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Feature.Says;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.AlternatePath;
@@ -27,6 +28,7 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
@@ -131,6 +133,11 @@ class MissingFeaturesTest {
         QpAttributes path = new QpAttributes().alternatePath(new AlternatePath(to, 0, 14));
         assertFails(Errno.EOPNOTSUPP, () -> left.qp.modify(path));
       }
+      case RESIZE_CQ -> assertFails(Errno.EOPNOTSUPP, () -> left.sendQueue.resize(32));
+      case REREGISTRATION ->
+          assertFails(
+              Errno.EOPNOTSUPP,
+              () -> left.buffer.reregister(Reregistration.to(AccessFlag.LOCAL_WRITE)));
       case GSI_QUEUE_PAIR -> {
         QueuePairConfig gsi = QueuePairConfig.gsi(left.sendQueue, left.receiveQueue);
         assertFails(Errno.EOPNOTSUPP, () -> left.pd.createQueuePair(gsi));

@@ -255,7 +255,7 @@ class RegistrationTest {
       List<Integer> keys = new ArrayList<>();
       for (int i = 0; i < 300; i++) {
         try (MemoryRegion region = pair.left.pd.register(memory, AccessFlag.LOCAL_WRITE)) {
-          keys.add(region.rkey());
+          keys.add(region.lkey());
         }
       }
       assertThat(keys).doesNotHaveDuplicates();

@@ -27,6 +27,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 
 /** Memory regions whose memory, domain and access rights change while their keys stay. */
+@Needs(Feature.REREGISTRATION)
 class ReregistrationTest {
   private static final AccessFlag LOCAL_WRITE = AccessFlag.LOCAL_WRITE;
   private static final AccessFlag REMOTE_WRITE = AccessFlag.REMOTE_WRITE;

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
+import org.hghca.model.VirtioProvider;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.user.UserServer;
 
@@ -36,8 +37,9 @@ final class ServedCards implements AutoCloseable {
   }
 
   private static SoftwareHca plugIn(Path socket, String cable) {
-    return ModelProvider.plugIn(
-        Locator.parse(TestProfile.model("model:%s?cable=%s".formatted(socket, cable))));
+    Locator locator =
+        Locator.parse(TestProfile.model("model:%s?cable=%s".formatted(socket, cable)));
+    return TestProfile.isVirtio() ? VirtioProvider.plugIn(locator) : ModelProvider.plugIn(locator);
   }
 
   private UserServer serve(Path socket, SoftwareHca hca) {

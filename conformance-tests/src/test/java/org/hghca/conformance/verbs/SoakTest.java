@@ -14,8 +14,13 @@ import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.Disturbance;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.vfio.Locator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
@@ -116,6 +121,10 @@ class SoakTest {
   }
 
   private static void soak(Fabric fabric, List<SoftwareHca> hcas, TestReporter reporter) {
+    if (TestProfile.isVirtio()) {
+      useEveryNumber(fabric.left());
+      useEveryNumber(fabric.right());
+    }
     int round = 0;
     for (; round < WARM_UP; round++) {
       round(fabric, hcas, round);
@@ -131,6 +140,23 @@ class SoakTest {
     }
     reporter.publishEntry("after round " + WARM_UP, before.toString());
     reporter.publishEntry("after round " + round, Holdings.of(hcas).toString());
+  }
+
+  /** A virtqueue is set up with the first object that has its number, and stays. */
+  private static void useEveryNumber(Context context) {
+    List<CompletionQueue> queues = new ArrayList<>();
+    List<QueuePair> pairs = new ArrayList<>();
+    try (ProtectionDomain pd = context.allocateProtectionDomain()) {
+      for (int i = context.queryDevice().maxCq(); i > 0; i--) {
+        queues.add(context.createCompletionQueue(16));
+      }
+      CompletionQueue queue = queues.getFirst();
+      for (int i = context.queryDevice().maxQp(); i > 0; i--) {
+        pairs.add(pd.createQueuePair(QueuePairConfig.rc(queue, queue)));
+      }
+      pairs.forEach(QueuePair::close);
+      queues.forEach(CompletionQueue::close);
+    }
   }
 
   private static Disturbance hostile(SplittableRandom random) {

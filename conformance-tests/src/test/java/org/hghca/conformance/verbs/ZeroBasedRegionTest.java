@@ -119,6 +119,7 @@ class ZeroBasedRegionTest {
   }
 
   @Test
+  @Needs(Feature.REREGISTRATION)
   void regionBecomesZeroBasedByReregistration() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.right.pd.allocate(100, Side.ALL)) {

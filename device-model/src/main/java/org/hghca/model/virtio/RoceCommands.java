@@ -156,7 +156,7 @@ final class RoceCommands {
 
   private static boolean queryPort(MemorySegment data) {
     QueryPort.GID_TBL_LEN.set(data, 0, RoceLimits.GIDS);
-    QueryPort.MAX_MSG_SZ.set(data, 0, RoceLimits.MESSAGE_BYTES);
+    QueryPort.MAX_MSG_SZ.setLong(data, 0, RoceLimits.MESSAGE_BYTES);
     return true;
   }
 

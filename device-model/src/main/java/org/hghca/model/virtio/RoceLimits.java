@@ -35,7 +35,7 @@ final class RoceLimits {
   static final long PAGES = 1L << 20;
 
   /** Bytes of the longest message. */
-  static final int MESSAGE_BYTES = 1 << 30;
+  static final long MESSAGE_BYTES = 1L << 31;
 
   /** The time that an answer takes: 4.096 us times two to this power. */
   static final int ACK_DELAY = 15;

@@ -25,6 +25,8 @@ final class RoceQueuePair {
   /** The Q_Key of all queue pairs of general services. */
   private static final int GSI_KEY = 0x8001_0000;
 
+  private static final int MANAGEMENT_BYTES = 256;
+
   private static final Field[] CAPACITY = {
     QpCapacity.MAX_SEND_WR,
     QpCapacity.MAX_RECV_WR,
@@ -140,7 +142,7 @@ final class RoceQueuePair {
     into.state = transportState(state);
     into.remoteQpn = destinationQpn;
     into.pd = pdn;
-    into.mtu = datagrams ? datagramMtu : pathMtu == 0 ? 0 : PathMtu.bytes(pathMtu);
+    into.mtu = datagrams ? datagramBytes(datagramMtu) : pathMtu == 0 ? 0 : PathMtu.bytes(pathMtu);
     into.destinationMac = address.mac();
     address.path(gids, into.qpn, destinationQpn, into.path);
     into.nextSendPsn = sendPsn;
@@ -160,6 +162,11 @@ final class RoceQueuePair {
     into.receiveCqn = receiveCqn;
     into.receiveQueueLength = RoceLimits.ENTRIES;
     into.receiveSlotLog = 0;
+  }
+
+  /** Management datagrams have one length. */
+  private int datagramBytes(int most) {
+    return type == QpType.GSI ? Math.min(most, MANAGEMENT_BYTES) : most;
   }
 
   /** Takes over what the transport has changed. */

@@ -167,12 +167,17 @@ final class RoceRequests implements WorkQueues {
     return into.total() > RoceLimits.MESSAGE_BYTES ? WorkStatus.LOCAL_LENGTH : WorkStatus.SUCCESS;
   }
 
+  /** Only in ERR is there work with a receive as soon as it is posted. */
+  private boolean takeReceive(ConnectionContext qp, RoceWorkQueue queue) throws QueueException {
+    return qp.state == QueuePairState.ERR ? take(queue) : queue.take(chain);
+  }
+
   @Override
   public boolean nextReceive(ConnectionContext qp, ReceiveWork into) {
     RoceWorkQueue queue = queues.receives(qp.qpn);
     Optional<RoceQueuePair> pair = objects.pair(qp.qpn);
     try {
-      if (queue == null || pair.isEmpty() || !queue.take(chain)) {
+      if (queue == null || pair.isEmpty() || !takeReceive(qp, queue)) {
         return false;
       }
       long bytes = copy();

@@ -113,7 +113,12 @@ final class RoceTransport implements ContextStore, EventSink {
   /** The driver notifies of a virtqueue. */
   void notified(int index) {
     int qpn = RoceQueues.qpn(index);
-    if (qpn >= 0 && index == RoceLimits.QUEUES.send(qpn) && objects.pair(qpn).isPresent()) {
+    RoceQueuePair pair = qpn < 0 ? null : objects.pair(qpn).orElse(null);
+    if (pair == null) {
+      return;
+    }
+    // A receive waits for a message, or is flushed.
+    if (index == RoceLimits.QUEUES.send(qpn) || pair.state() == QpState.ERR) {
       transport.announced(qpn);
     }
   }

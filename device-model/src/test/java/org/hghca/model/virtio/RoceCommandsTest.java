@@ -34,7 +34,7 @@ class RoceCommandsTest extends RoceFixture {
                 + le(1, 0, 1 << 30, 0, 4096, 0, 0, 1024, 16, 16, 16, 4096, 4096, 1024, 16, 16, 1024)
                 + "0f"
                 + "00".repeat(59));
-    assertThat(command(1, "", 33)).isEqualTo("00" + le(16, 1 << 30) + "00".repeat(24));
+    assertThat(command(1, "", 33)).isEqualTo("00" + le(16, 1 << 31) + "00".repeat(24));
   }
 
   @Test
