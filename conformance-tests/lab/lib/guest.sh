@@ -164,7 +164,7 @@ start_guest() {
     --library-path "$libraries" "$BASE/usr/bin/qemu-system-x86_64" \
     -L "$BASE/usr/share/qemu" -L "$BASE/usr/share/seabios" \
     $(machine "$guest") -append "$arguments" -serial "$console" \
-    -accel tcg,thread=multi -cpu max -smp "$SMP" -m "$memory" \
+    -accel tcg,thread=multi -cpu max,la57=off -smp "$SMP" -m "$memory" \
     -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" -numa node,memdev=memory \
     -nodefaults -no-user-config -display none -no-reboot -monitor none \
     $(share root "$BASE" on) $(share project "$PROJECT" on) $(share jdk "$JDK" on) \
@@ -209,7 +209,7 @@ answer_guest() {
 # Waits until no more guests run than that, and serves them meanwhile.
 # $1: number
 wait_for_guests() {
-  local guest
+  local guest before
   while [ ${#GUEST_PROCESS[@]} -gt "$1" ]; do
     sleep 0.5
     for guest in "${!GUEST_PROCESS[@]}"; do
@@ -220,7 +220,9 @@ wait_for_guests() {
         end_process "${GUEST_PROCESS[$guest]}"
       fi
       if ! kill -0 "${GUEST_PROCESS[$guest]}" 2> /dev/null; then
+        before=$(processor_time)
         wait "${GUEST_PROCESS[$guest]}"
+        note_result NOTE guest "processor time of $guest: $(($(processor_time) - before)) s" 0 ""
         unset "GUEST_PROCESS[$guest]"
         report_results "$guest"
         report_jobs "$guest"

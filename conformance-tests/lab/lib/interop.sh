@@ -19,7 +19,7 @@ start_interop() {
   SERVER_PROCESS[rxe/tests]=$!
   PROCESSES+=($!)
   DEVICES+=(
-    -netdev "stream,id=wire,server=off,addr.type=unix,addr.path=$1,reconnect-ms=200"
+    -netdev "stream,id=wire,server=off,addr.type=unix,addr.path=$1,reconnect-ms=20"
     -object "filter-dump,id=dump,netdev=wire,maxlen=128,file=$OUT/rxe/wire.pcap"
     -device "virtio-net-pci,netdev=wire,mac=52:54:00:0a:63:0b,host_mtu=4200,romfile="
     -netdev "user,id=tcp,hostfwd=tcp:127.0.0.1:$forwarded-:18515"

@@ -66,7 +66,7 @@ record Bench(
     Instant end = Instant.now().plus(PATIENCE);
     while (context.queryPort(1).state() != PortState.ACTIVE) {
       assertThat(Instant.now()).as("the guest's QEMU connects").isBefore(end);
-      Thread.onSpinWait();
+      Pause.briefly();
     }
   }
 

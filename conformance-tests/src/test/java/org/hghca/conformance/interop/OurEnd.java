@@ -114,7 +114,7 @@ final class OurEnd implements End, AutoCloseable {
       if (Instant.now().isAfter(end)) {
         throw new AssertionError("nothing has come");
       }
-      Thread.onSpinWait();
+      Pause.briefly();
     }
     return one;
   }
@@ -160,7 +160,7 @@ final class OurEnd implements End, AutoCloseable {
         found.add(result(batch, i));
       }
       if (polled == 0) {
-        Thread.onSpinWait();
+        Pause.briefly();
       }
     }
     return found;

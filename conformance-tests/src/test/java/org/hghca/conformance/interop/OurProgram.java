@@ -94,7 +94,7 @@ final class OurProgram {
         .noneMatch(frame -> frame.getClassName().equals(EventChannel.class.getName()))) {
       assertThat(hasEnded()).as(output()).isFalse();
       assertThat(Instant.now()).as(output()).isBefore(end);
-      Thread.onSpinWait();
+      Pause.briefly();
     }
   }
 
@@ -108,14 +108,14 @@ final class OurProgram {
     Instant end = Instant.now().plus(PATIENCE);
     while (!output().contains(text)) {
       assertThat(Instant.now()).as(output()).isBefore(end);
-      Thread.onSpinWait();
+      Pause.briefly();
     }
   }
 
   /** Waits until it has printed a text, or has ended. */
   void awaitEndOr(String text) {
     while (!hasEnded() && !output().contains(text)) {
-      Thread.onSpinWait();
+      Pause.briefly();
     }
   }
 
