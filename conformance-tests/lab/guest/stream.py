@@ -10,9 +10,23 @@ import zlib
 
 PORT = 5201
 BLOCK = bytes((i * 5 + i // 241) & 255 for i in range(1 << 16))
+PATIENCE = 60
 address, direction, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 
-with socket.create_connection((address, PORT), timeout=60) as connection:
+
+def connect():
+    """The far end may answer to echo requests before it listens: another guest boots, too."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return socket.create_connection((address, PORT), timeout=PATIENCE)
+        except ConnectionRefusedError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+with connect() as connection:
     start = time.monotonic()
     total = crc = 0
     if direction == "end":

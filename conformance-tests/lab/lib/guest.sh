@@ -209,7 +209,7 @@ answer_guest() {
 # Waits until no more guests run than that, and serves them meanwhile.
 # $1: number
 wait_for_guests() {
-  local guest before
+  local guest
   while [ ${#GUEST_PROCESS[@]} -gt "$1" ]; do
     sleep 0.5
     for guest in "${!GUEST_PROCESS[@]}"; do
@@ -220,9 +220,7 @@ wait_for_guests() {
         end_process "${GUEST_PROCESS[$guest]}"
       fi
       if ! kill -0 "${GUEST_PROCESS[$guest]}" 2> /dev/null; then
-        before=$(processor_time)
         wait "${GUEST_PROCESS[$guest]}"
-        note_result NOTE guest "processor time of $guest: $(($(processor_time) - before)) s" 0 ""
         unset "GUEST_PROCESS[$guest]"
         report_results "$guest"
         report_jobs "$guest"
