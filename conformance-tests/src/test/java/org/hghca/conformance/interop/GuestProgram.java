@@ -46,26 +46,21 @@ final class GuestProgram {
   /** Starts a program that listens with the connection manager, and waits until it does. */
   static GuestProgram listening(GuestVerbs guest, String name, String command) {
     GuestProgram program = start(guest, name, command);
-    program.awaitState("LISTEN", command);
+    program.awaitListening(command);
     return program;
   }
 
-  /** Waits until the connection manager of the guest has a connection of the program's. */
-  void awaitConnection(String command) {
-    awaitState("CONNECT", command);
-  }
-
   /** The kernel's table has a line for each identifier: its state, and the program that has it. */
-  private void awaitState(String state, String command) {
+  private void awaitListening(String command) {
     String comm = "comm " + command.split(" ")[0] + " ";
     Instant end = Instant.now().plus(PATIENCE);
     while (guest
         .ask("run", "command", "rdma resource show cm_id")
         .get("output")
         .lines()
-        .noneMatch(line -> line.contains(" " + state + " ") && line.contains(comm))) {
+        .noneMatch(line -> line.contains(" LISTEN ") && line.contains(comm))) {
       if (Instant.now().isAfter(end)) {
-        throw new AssertionError("%s is not in %s: %s".formatted(command, state, await(0)));
+        throw new AssertionError("%s does not listen: %s".formatted(command, await(0)));
       }
     }
   }
@@ -75,7 +70,8 @@ final class GuestProgram {
     return await(PATIENCE.toSeconds());
   }
 
-  private End await(long seconds) {
+  /** Waits until it has ended; after that many seconds it is killed, and its output says so. */
+  End await(long seconds) {
     Map<String, String> end = guest.ask("wait", "name", name, "seconds", seconds);
     return new End(Integer.parseInt(end.get("status")), end.get("output"));
   }

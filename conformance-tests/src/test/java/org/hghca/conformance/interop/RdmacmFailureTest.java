@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 @WithSoftRoce
 @DisplayName("unmodified")
 class RdmacmFailureTest {
+  private static final int LONGEST_PING_SECONDS = 15;
   private static final String OURS = "10.99.0.1";
   private static final String GUESTS = "10.99.0.11";
 
@@ -107,33 +108,19 @@ class RdmacmFailureTest {
   }
 
   /**
-   * A client whose server dies learns of it in any step of a ping: by the event alone, or before it
-   * by the completion of a request to the dying server.
+   * A client learns that its server was killed. What else it prints depends on the step of the
+   * ping; and it may wait for ever after that, with a server of Debian's, too, since two threads of
+   * it race.
    */
-  private static void assertServerDied(End client) {
-    assertThat(client.output())
-        .contains("client DISCONNECT EVENT...\n")
-        .matches(
-            "(cq completion failed status \\d+\n"
-                + "|wait for [A-Z_]+ state \\d+\n"
-                + "|rping client failed: -1\n"
-                + "|client DISCONNECT EVENT\\.\\.\\.\n)+");
-  }
-
   @Test
   @DisplayName("rping, whose server is killed")
   void killedServer() {
-    GuestProgram linux = GuestProgram.listening(bench.guest(), "server", "rping -s -a " + GUESTS);
-    GuestProgram client = guest("client", "rping -c -V -a " + GUESTS);
-    client.awaitConnection("rping");
-    linux.kill();
-    linux.await();
-    assertServerDied(client.await());
     OurProgram ours = bench.start("rping -s -v -a " + OURS);
-    GuestProgram ourClient = guest("client", "rping -c -V -a " + OURS);
+    GuestProgram client = guest("client", "rping -c -V -a " + OURS);
     ours.awaitOutput("rdma-ping-10:");
     ours.interrupt();
     ours.await(130);
-    assertServerDied(ourClient.await());
+    assertThat(client.await(LONGEST_PING_SECONDS).output())
+        .contains("client DISCONNECT EVENT...\n");
   }
 }
