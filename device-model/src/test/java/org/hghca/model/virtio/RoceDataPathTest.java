@@ -56,6 +56,19 @@ class RoceDataPathTest extends RoceConnectionFixture {
   }
 
   @Test
+  void anElementMayLieInSeveralBuffers() {
+    buffersForCompletions(4);
+    String element = request(1, SEND, SIGNALED, 1) + le(0, 0, 16, 0x12345678);
+    int head = sends.buffer(element.substring(0, 20), GuestDriver.NEXT);
+    sends.buffer(element.substring(20, 1130), GuestDriver.NEXT);
+    sends.buffer(element.substring(1130), 0);
+    sends.offer(head);
+    sends.kick();
+
+    assertThat(completed()).as("its piece is in no region").containsExactly("01:03:0");
+  }
+
+  @Test
   void resetGivesAllRequestsBackWithoutCompletions() {
     buffersForCompletions(8);
     postReceive(1);
