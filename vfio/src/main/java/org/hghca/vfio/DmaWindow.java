@@ -14,6 +14,7 @@ import org.hghca.linux.LostPages;
  */
 public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+  private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
   /** Whether all bytes from an address on are in the range. */
   public boolean holds(long address, long length) {
@@ -39,10 +40,22 @@ public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
    */
   public void write(long address, MemorySegment source, long offset, long length) {
     long at = address - iova;
-    long last = length - 1;
-    MemorySegment.copy(source, offset, memory, at, last);
     // A thread that polls the last byte (an owner byte, a flag after a payload) must find the rest.
-    BYTE.setRelease(memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
+    if (length >= Long.BYTES && isAligned(at + length)) {
+      long last = length - Long.BYTES;
+      MemorySegment.copy(source, offset, memory, at, last);
+      LONG.setRelease(
+          memory, at + last, source.get(ValueLayout.JAVA_LONG_UNALIGNED, offset + last));
+    } else {
+      long last = length - 1;
+      MemorySegment.copy(source, offset, memory, at, last);
+      BYTE.setRelease(memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
+    }
     LostPages.throwFault();
+  }
+
+  /** Whether eight bytes that end at an offset can be stored at once. */
+  private boolean isAligned(long end) {
+    return memory.isNative() && (memory.address() + end) % Long.BYTES == 0;
   }
 }
