@@ -39,9 +39,10 @@ final class RoceObjects {
     return pairs(qpn == GSI_QPN).get(qpn);
   }
 
-  /** The key of a region by its number, whose lower bits are any. */
+  /** The key of a region by its number, whose lower bits are any: never 0, which is no key. */
   static int key(int mrn, int random) {
-    return mrn << KEY_BITS | random & (1 << KEY_BITS) - 1;
+    int key = mrn << KEY_BITS | random & (1 << KEY_BITS) - 1;
+    return key == 0 ? 1 : key;
   }
 
   /** The region that a key, which may be any, would be of. */

@@ -59,6 +59,14 @@ class RoceCommandsTest extends RoceFixture {
     assertThat(does(5, le(-1))).isFalse();
   }
 
+  /** 0 stands for a region that grants nothing to peers. */
+  @Test
+  void noKeyIsZero() {
+    for (int lower = 0; lower < 256; lower++) {
+      assertThat(RoceObjects.key(0, lower)).isNotZero();
+    }
+  }
+
   /** Start, length, and the pages that are right for it. */
   @ParameterizedTest
   @CsvSource({"0x1000, 4096, 1", "0x1fff, 2, 2", "0x1001, 4096, 2", "0, 1, 1", "-4096, 4096, 1"})
