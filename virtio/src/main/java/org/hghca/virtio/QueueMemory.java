@@ -108,10 +108,7 @@ final class QueueMemory {
 
   void putDescriptor(int id, long address, int length, int flags) {
     long at = (long) Descriptor.SIZE * id;
-    Descriptor.ADDRESS.setLong(bytes, at, address);
-    Descriptor.LENGTH.set(bytes, at, length);
-    Descriptor.FLAGS.set(bytes, at, flags);
-    Descriptor.NEXT.set(bytes, at, 0);
+    Descriptor.put(bytes, at, address, length, flags);
   }
 
   void link(int id, int flags, int next) {
@@ -154,12 +151,9 @@ final class QueueMemory {
     return (short) SHORT.getOpaque(bytes, used + UsedRing.availableEvent(entries)) & 0xffff;
   }
 
-  int usedId(int index) {
-    return UsedRing.ENTRY_ID.get(bytes, used + UsedRing.entry(index & entries - 1));
-  }
-
-  int usedLength(int index) {
-    return UsedRing.ENTRY_LENGTH.get(bytes, used + UsedRing.entry(index & entries - 1));
+  /** A used entry: the number of its chain, and in the upper half what the device wrote. */
+  long usedEntry(int index) {
+    return UsedRing.ENTRY.getLong(bytes, used + UsedRing.entry(index & entries - 1));
   }
 
   /** Frees the memory; the device must not use it. */

@@ -92,6 +92,76 @@ class VirtqueueTest extends FakeDeviceFixture {
   }
 
   @Test
+  void chainsOfOneBufferAreDescribedAndHandedOverAtOnce() {
+    assertThat(queue.submit(buffer, 100, true)).isZero();
+    assertThat(queue.submit(buffer + 64, 7, false)).isEqualTo(1);
+    assertThat(queue.free()).isEqualTo(6);
+    queue.kick();
+    assertThat(fake.chain(0, fake.take(0))).containsExactly(new Buffer(buffer, 100, true));
+    assertThat(fake.chain(0, fake.take(0))).containsExactly(new Buffer(buffer + 64, 7, false));
+
+    assertThatThrownBy(() -> queue.submit(buffer, 0, true))
+        .isInstanceOf(IllegalArgumentException.class);
+    queue.put(buffer, 1, true);
+    assertThatThrownBy(() -> queue.submit(buffer, 1, true))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("is being described");
+    assertThat(queue.submit()).isEqualTo(2);
+    for (int i = 3; i < 8; i++) {
+      assertThat(queue.submit(buffer, 1, true)).isEqualTo(i);
+    }
+    assertThatThrownBy(() -> queue.submit(buffer, 1, true))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("8 descriptors");
+  }
+
+  @Test
+  void chainThatIsBackIsHandedOverAgainAsItWas() {
+    submit(100);
+    submit(200);
+    queue.kick();
+    fake.take(0);
+    fake.take(0);
+    fake.use(0, 1, 200);
+    assertThat(queue.poll()).isEqualTo(1);
+    queue.submitAgain(1);
+    assertThat(queue.free()).isEqualTo(6);
+    queue.kick();
+    int head = fake.take(0);
+    assertThat(head).isEqualTo(1);
+    assertThat(fake.chain(0, head)).containsExactly(new Buffer(buffer, 200, true));
+    fake.use(0, 1, 201);
+    assertThatThrownBy(queue::poll).hasMessageContaining("201 bytes where 200 fit");
+  }
+
+  @Test
+  void onlyTheChainThatCameBackLastIsHandedOverAgain() {
+    submit(1);
+    submit(1);
+    queue.put(buffer, 1, true);
+    queue.put(buffer, 1, true);
+    queue.submit();
+    queue.kick();
+    assertThatThrownBy(() -> queue.submitAgain(0)).isInstanceOf(IllegalStateException.class);
+    fake.use(0, 0, 1);
+    fake.use(0, 1, 1);
+    fake.use(0, 2, 1);
+    queue.poll();
+    assertThatThrownBy(() -> queue.submitAgain(1)).isInstanceOf(IllegalStateException.class);
+    queue.submitAgain(0);
+    assertThatThrownBy(() -> queue.submitAgain(0)).isInstanceOf(IllegalStateException.class);
+    queue.poll();
+    submit(1);
+    assertThatThrownBy(() -> queue.submitAgain(1)).isInstanceOf(IllegalStateException.class);
+    assertThat(queue.poll()).isEqualTo(2);
+    assertThatThrownBy(() -> queue.submitAgain(2))
+        .as("a chain of two buffers")
+        .isInstanceOf(IllegalStateException.class);
+    queue.put(buffer, 1, true);
+    assertThatThrownBy(() -> queue.submitAgain(2)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
   void oneKickForAList() {
     submit(1);
     submit(2);
@@ -206,13 +276,18 @@ class VirtqueueTest extends FakeDeviceFixture {
   void indicesRunOverTheirEnd() {
     var random = new SplittableRandom(1);
     Deque<Integer> open = new ArrayDeque<>();
+    int again = 0;
     for (int i = 0; i < 200_000; i++) {
       int buffers = 1 + random.nextInt(3);
       if (queue.free() >= buffers && random.nextBoolean()) {
-        for (int j = 0; j < buffers; j++) {
-          queue.put(buffer, 10, true);
+        if (buffers == 1) {
+          queue.submit(buffer, 10, true);
+        } else {
+          for (int j = 0; j < buffers; j++) {
+            queue.put(buffer, 10, true);
+          }
+          queue.submit();
         }
-        queue.submit();
         queue.kick();
       } else {
         for (int head = fake.take(0); head >= 0; head = fake.take(0)) {
@@ -223,8 +298,14 @@ class VirtqueueTest extends FakeDeviceFixture {
         for (int id = queue.poll(); id != Virtqueue.NONE; id = queue.poll()) {
           assertThat(id).isEqualTo(open.remove());
           assertThat(queue.length()).isEqualTo(id);
+          if (fake.chain(0, id).size() == 1 && random.nextInt(4) == 0) {
+            queue.submitAgain(id);
+            again++;
+          }
         }
-        assertThat(queue.free()).isEqualTo(8);
+        assertThat(queue.free()).isEqualTo(8 - again);
+        queue.kick();
+        again = 0;
       }
     }
     assertThat(fake.notified.size()).isGreaterThan(1 << 16);

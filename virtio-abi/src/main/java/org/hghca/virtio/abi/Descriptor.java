@@ -1,5 +1,7 @@
 package org.hghca.virtio.abi;
 
+import java.lang.foreign.MemorySegment;
+
 /** A descriptor of a split virtqueue: "The Virtqueue Descriptor Table". */
 public final class Descriptor {
   /** Bytes of a descriptor. */
@@ -29,5 +31,20 @@ public final class Descriptor {
   /** The buffer is a table of descriptors, with {@link Feature#INDIRECT_DESC}. */
   public static final int FLAG_INDIRECT = 4;
 
+  /** What follows the address, as one number. */
+  private static final Field REST = Field.le64("len, flags, next", 8);
+
   private Descriptor() {}
+
+  /**
+   * Writes a descriptor that ends its chain, by two stores.
+   *
+   * @param at where it begins in the segment
+   * @param length 0 or more
+   * @param flags 16 bits
+   */
+  public static void put(MemorySegment segment, long at, long address, int length, int flags) {
+    ADDRESS.setLong(segment, at, address);
+    REST.setLong(segment, at, (long) flags << 32 | length);
+  }
 }

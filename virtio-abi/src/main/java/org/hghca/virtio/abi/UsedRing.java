@@ -29,6 +29,9 @@ public final class UsedRing {
   /** The device wants no notification; advice, without {@link Feature#EVENT_IDX}. */
   public static final int FLAG_NO_NOTIFY = 1;
 
+  /** {@link #ENTRY_LENGTH} and {@link #ENTRY_ID}, as one number. */
+  public static final Field ENTRY = Field.le64("len, id", 0);
+
   private UsedRing() {}
 
   /** Offset of an entry. */

@@ -11,7 +11,8 @@ import java.util.HexFormat;
  * an odd address, since structures of a device need no alignment.
  */
 public final class Structure {
-  private static final int BASE = 17;
+  /** Where it begins in {@link #memory}. */
+  public static final int BASE = 17;
 
   private final MemorySegment memory;
   private final int size;
@@ -20,6 +21,11 @@ public final class Structure {
   public Structure(int size) {
     this.size = size;
     this.memory = MemorySegment.ofArray(new byte[BASE + size + 16]).fill((byte) 0xee);
+  }
+
+  /** The memory around it. */
+  public MemorySegment memory() {
+    return memory;
   }
 
   /** Writes a field, and checks that it reads back. */

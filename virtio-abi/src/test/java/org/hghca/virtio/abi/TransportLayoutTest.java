@@ -96,6 +96,13 @@ class TransportLayoutTest {
   }
 
   @Test
+  void descriptorThatIsWrittenAtOnce() {
+    Structure structure = new Structure(16);
+    Descriptor.put(structure.memory(), Structure.BASE, 0x8706_0504_0302_0100L, 0x7b0a_0908, 0xfd0c);
+    assertThat(structure.hex()).isEqualTo("000102030405068708090a7b0cfd0000");
+  }
+
+  @Test
   void availableRing() {
     Structure structure = new Structure(4);
     structure.set(AvailableRing.FLAGS, 0x0100);

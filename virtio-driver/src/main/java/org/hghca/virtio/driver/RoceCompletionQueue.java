@@ -29,6 +29,7 @@ import org.hghca.vfio.VfioException;
 import org.hghca.virtio.VirtioException;
 import org.hghca.virtio.Virtqueue;
 import org.hghca.virtio.abi.roce.CompletionEntry;
+import org.hghca.virtio.abi.roce.CompletionStatus;
 import org.hghca.virtio.abi.roce.RequestNotify;
 import org.hghca.virtio.abi.roce.RoceCommand;
 
@@ -42,6 +43,8 @@ final class RoceCompletionQueue extends Resource
   private static final ValueLayout.OfInt IMMEDIATE =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
   private static final int SLOT = 64;
+
+  private static final ProviderAccess ACCESS = ProviderAccess.get();
   private static final int IDLE_EVERY = 64;
   private static final int FLUSHED = WcStatus.WR_FLUSH_ERR.code();
 
@@ -141,9 +144,14 @@ final class RoceCompletionQueue extends Resource
 
   /** Gives the device a buffer: that of the descriptor which is next, so that an entry has one. */
   private void offer() {
-    int slot = queue.nextId();
-    queue.put(memory.address(slot), CompletionEntry.SIZE, true);
-    queue.submit();
+    int _ = queue.submit(memory.address(queue.nextId()), CompletionEntry.SIZE, true);
+    queue.publish();
+    offers++;
+  }
+
+  /** Gives the device the buffer again that it used for the entry which was polled last. */
+  private void offerAgain(long at) {
+    queue.submitAgain((int) (at / SLOT));
     queue.publish();
     offers++;
   }
@@ -254,55 +262,100 @@ final class RoceCompletionQueue extends Resource
    */
   private int complete(
       MemorySegment from, long at, boolean isOfDevice, Completions out, int count) {
-    int qpn = CompletionEntry.QPN.get(from, at);
-    RoceQueuePair qp = device.numbers().queuePair(qpn);
     long cookie = CompletionEntry.WR_ID.getLong(from, at);
     boolean isReceive = WorkQueue.isReceive(cookie);
-    if (qp == null || !qp.completesInto(this, isReceive)) {
-      throw broken("completes a request of queue pair %s".formatted(Integer.toUnsignedString(qpn)));
-    }
+    RoceQueuePair qp = queuePair(CompletionEntry.QPN.get(from, at), isReceive);
     WorkQueue work = isReceive ? qp.receives() : qp.sends();
     if (!work.isOutstanding(cookie)) {
       throw broken("completes request 0x%x of %s twice".formatted(cookie, qp.describe()));
     }
-    int status = CompletionCodes.status(CompletionEntry.STATUS.get(from, at));
-    if (status != 0) {
+    long result = CompletionEntry.result(from, at);
+    boolean failed = CompletionEntry.status(result) != CompletionStatus.SUCCESS;
+    if (failed) {
+      int status = CompletionCodes.status(CompletionEntry.status(result));
       qp.failed(status, isReceive);
       if (isReceive && status == FLUSHED && qp.sharesReceives()) {
-        giveBack(qp, cookie, isOfDevice);
+        giveBack(qp, cookie, isOfDevice, at);
         return count;
       }
       failures[status]++;
     }
+    if (isReceive) {
+      fillReceive(out, count, qp, work.wrId(cookie), result, from, at);
+    } else {
+      fill(out, count, qp, work.wrId(cookie), result, from, at);
+    }
+    if (isOfDevice) {
+      offerAgain(at);
+    }
+    work.complete(cookie);
+    if (qp.sharesReceives() && (isReceive || failed)) {
+      tellShare(qp);
+    }
+    return count + 1;
+  }
+
+  /** The queue pair of an entry. */
+  private RoceQueuePair queuePair(int qpn, boolean isReceive) {
+    RoceQueuePair qp = device.numbers().queuePair(qpn);
+    if (qp == null || !qp.completesInto(this, isReceive)) {
+      throw broken("completes a request of queue pair %s".formatted(Integer.toUnsignedString(qpn)));
+    }
+    return qp;
+  }
+
+  /** Fills in the completion of a send. */
+  private static void fill(
+      Completions out,
+      int index,
+      RoceQueuePair qp,
+      long wrId,
+      long result,
+      MemorySegment from,
+      long at) {
+    ACCESS.fill(
+        out,
+        index,
+        wrId,
+        CompletionCodes.status(CompletionEntry.status(result)),
+        CompletionCodes.opcode(CompletionEntry.opcode(result), false),
+        0,
+        CompletionEntry.vendorError(result),
+        CompletionEntry.BYTE_LENGTH.get(from, at),
+        qp.number(),
+        0,
+        0);
+  }
+
+  /** Fills in the completion of a receive. */
+  private static void fillReceive(
+      Completions out,
+      int index,
+      RoceQueuePair qp,
+      long wrId,
+      long result,
+      MemorySegment from,
+      long at) {
     int flags = 0;
     int immediate = 0;
-    if (isReceive && status == 0) {
+    if (CompletionEntry.status(result) == CompletionStatus.SUCCESS) {
       int mask =
           qp.type() == QpType.UD ? Completions.GRH | Completions.WITH_IMM : Completions.WITH_IMM;
       flags = CompletionEntry.FLAGS.get(from, at) & mask;
       immediate = from.get(IMMEDIATE, at + CompletionEntry.IMMEDIATE.offset());
     }
-    ProviderAccess.get()
-        .fill(
-            out,
-            count,
-            work.wrId(cookie),
-            status,
-            CompletionCodes.opcode(CompletionEntry.OPCODE.get(from, at), isReceive),
-            flags,
-            CompletionEntry.VENDOR_ERROR.get(from, at),
-            CompletionEntry.BYTE_LENGTH.get(from, at),
-            qpn,
-            immediate,
-            isReceive ? source(qp, from, at) : 0);
-    if (isOfDevice) {
-      offer();
-    }
-    work.complete(cookie);
-    if (qp.sharesReceives() && (isReceive || status != 0)) {
-      tellShare(qp);
-    }
-    return count + 1;
+    ACCESS.fill(
+        out,
+        index,
+        wrId,
+        CompletionCodes.status(CompletionEntry.status(result)),
+        CompletionCodes.opcode(CompletionEntry.opcode(result), true),
+        flags,
+        CompletionEntry.vendorError(result),
+        CompletionEntry.BYTE_LENGTH.get(from, at),
+        qp.number(),
+        immediate,
+        source(qp, from, at));
   }
 
   /** An entry names the sender of a datagram only. */
@@ -311,10 +364,10 @@ final class RoceCompletionQueue extends Resource
   }
 
   /** The device has flushed a receive that returns to its shared receive queue. */
-  private void giveBack(RoceQueuePair qp, long cookie, boolean isOfDevice) {
+  private void giveBack(RoceQueuePair qp, long cookie, boolean isOfDevice, long at) {
     qp.share().flush((int) cookie);
     if (isOfDevice) {
-      offer();
+      offerAgain(at);
     }
     qp.receives().complete(cookie);
     tellShare(qp);
@@ -359,7 +412,7 @@ final class RoceCompletionQueue extends Resource
           note(slots, at);
           taken.add(copy.copyFrom(slots.asSlice(at, CompletionEntry.SIZE)));
         }
-        offer();
+        offerAgain(at);
       }
       queue.kick();
       then.run();

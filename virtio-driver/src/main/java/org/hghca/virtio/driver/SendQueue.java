@@ -1,8 +1,6 @@
 package org.hghca.virtio.driver;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import org.hghca.provider.LockRank;
 import org.hghca.provider.OwnerCheck;
 import org.hghca.provider.SpinLock;
@@ -19,8 +17,6 @@ import org.hghca.virtio.abi.roce.SendRequest;
 /** The sends of a queue pair. */
 final class SendQueue extends WorkQueue {
   private static final ProviderAccess ACCESS = ProviderAccess.get();
-  private static final ValueLayout.OfInt IMMEDIATE =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
   /** Of {@link ProviderAccess#kind}: the operations have the numbers of the device. */
   private static final int OPCODES = SendKind.FENCED - 1;
@@ -85,10 +81,7 @@ final class SendQueue extends WorkQueue {
     }
     MemorySegment bytes = bytes();
     long at = place();
-    SendRequest.WR_ID.setLong(bytes, at, cookie());
-    SendRequest.OPCODE.set(bytes, at, opcode);
-    SendRequest.SEND_FLAGS.set(bytes, at, kind >>> FLAG_SHIFT);
-    bytes.set(IMMEDIATE, at + SendRequest.IMMEDIATE.offset(), request.immediate());
+    SendRequest.putHead(bytes, at, cookie(), opcode, kind >>> FLAG_SHIFT, request.immediate());
     if (type == QpType.UD) {
       SendRequest.REMOTE_QPN.set(bytes, at, request.remoteQpn());
       SendRequest.REMOTE_QKEY.set(bytes, at, request.remoteQkey());

@@ -140,8 +140,7 @@ abstract class WorkQueue {
   final void submit(int bytes, long wrId) {
     int slot = head & wrIds.length - 1;
     wrIds[slot] = wrId;
-    queue.put(memory.address(slot), bytes, false);
-    queue.submit();
+    int _ = queue.submit(memory.address(slot), bytes, false);
     HEAD.setRelease(this, head + 1);
     posted++;
   }

@@ -1,5 +1,6 @@
 package org.hghca.virtio.abi.roce;
 
+import java.lang.foreign.MemorySegment;
 import org.hghca.virtio.abi.Bytes;
 import org.hghca.virtio.abi.Field;
 
@@ -56,5 +57,33 @@ public final class CompletionEntry {
   /** Flag: there is immediate data. */
   public static final int FLAG_WITH_IMM = 2;
 
+  /** {@link #VENDOR_ERROR}, two bytes of 0, {@link #OPCODE} and {@link #STATUS}, as one number. */
+  private static final Field RESULT = Field.le64("vendor_err, opcode, status", 8);
+
   private CompletionEntry() {}
+
+  /**
+   * Reads status, opcode and vendor error by one load, for {@link #status}, {@link #opcode} and
+   * {@link #vendorError}.
+   *
+   * @param at where the entry begins in the segment
+   */
+  public static long result(MemorySegment segment, long at) {
+    return RESULT.getLong(segment, at);
+  }
+
+  /** {@link #STATUS} of a {@link #result}. */
+  public static int status(long result) {
+    return (int) result & 0xff;
+  }
+
+  /** {@link #OPCODE} of a {@link #result}. */
+  public static int opcode(long result) {
+    return (int) result >>> 8 & 0xff;
+  }
+
+  /** {@link #VENDOR_ERROR} of a {@link #result}. */
+  public static int vendorError(long result) {
+    return (int) (result >>> 32);
+  }
 }

@@ -1,5 +1,6 @@
 package org.hghca.virtio.abi.roce;
 
+import java.lang.foreign.MemorySegment;
 import org.hghca.virtio.abi.Bytes;
 import org.hghca.virtio.abi.Field;
 
@@ -78,10 +79,28 @@ public final class SendRequest {
   /** Flag: the data is in the request. */
   public static final int FLAG_INLINE = 8;
 
+  /** Opcode, flags and immediate data, as one number. */
+  private static final Field OPERATION = Field.le64("opcode, send_flags, imm_data", 8);
+
   /** Offset of a piece. */
   public static int piece(int index) {
     return SIZE + ScatterGather.SIZE * index;
   }
 
   private SendRequest() {}
+
+  /**
+   * Writes {@link #WR_ID}, {@link #OPCODE}, {@link #SEND_FLAGS} and {@link #IMMEDIATE}, by two
+   * stores.
+   *
+   * @param at where the request begins in the segment
+   * @param opcode 8 bits
+   * @param flags 8 bits
+   */
+  public static void putHead(
+      MemorySegment segment, long at, long wrId, int opcode, int flags, int immediate) {
+    WR_ID.setLong(segment, at, wrId);
+    OPERATION.setLong(
+        segment, at, (long) Integer.reverseBytes(immediate) << 32 | flags << 8 | opcode);
+  }
 }

@@ -21,6 +21,34 @@ class RequestLayoutTest {
     assertThat(structure.hex()).isEqualTo("000102030405060708090a0b0c0d0e0f");
   }
 
+  @Test
+  void pieceThatIsWrittenAtOnce() {
+    Structure structure = new Structure(16);
+    ScatterGather.put(
+        structure.memory(), Structure.BASE, 0x8706_0504_0302_0100L, 0x8f0e_0d0c_8b0a_0908L);
+    assertThat(structure.hex()).isEqualTo("000102030405068708090a8b0c0d0e8f");
+  }
+
+  @Test
+  void headOfASendRequestThatIsWrittenAtOnce() {
+    Structure structure = new Structure(576);
+    SendRequest.putHead(
+        structure.memory(), Structure.BASE, 0x8706_0504_0302_0100L, 0x88, 0x99, 0x8c0d_0e0f);
+    assertThat(structure.hex()).startsWith("00010203040506878899" + "0000" + "8c0d0e0f" + "eeee");
+  }
+
+  @Test
+  void resultOfACompletionIsReadAtOnce() {
+    Structure structure = new Structure(48);
+    structure.set(CompletionEntry.STATUS, 0x88);
+    structure.set(CompletionEntry.OPCODE, 0x99);
+    structure.set(CompletionEntry.VENDOR_ERROR, 0x8f0e_0d0cL);
+    long result = CompletionEntry.result(structure.memory(), Structure.BASE);
+    assertThat(CompletionEntry.status(result)).isEqualTo(0x88);
+    assertThat(CompletionEntry.opcode(result)).isEqualTo(0x99);
+    assertThat(CompletionEntry.vendorError(result)).isEqualTo(0x8f0e_0d0c);
+  }
+
   /** {@code virtio_rdma_rq_req}. */
   @Test
   void receiveRequest() {
