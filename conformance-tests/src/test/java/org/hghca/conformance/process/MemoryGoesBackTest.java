@@ -43,7 +43,10 @@ class MemoryGoesBackTest {
         use(pd, 4);
         context.createCompletionQueue(1).close();
         long before = residentMebibytes();
-        int most = arguments.length == 0 ? 1536 : Integer.parseInt(arguments[0]);
+        long most =
+            Math.min(
+                arguments.length == 0 ? 1536 : Long.parseLong(arguments[0]),
+                context.queryDevice().maxMrSize() / MEBIBYTE);
         for (int mebibytes = 256; mebibytes <= most; mebibytes += 256) {
           use(pd, mebibytes);
         }

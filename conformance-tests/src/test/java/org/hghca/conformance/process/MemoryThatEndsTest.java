@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
-import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
@@ -27,7 +26,6 @@ import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.Locator;
 import org.hghca.vfio.user.UserServer;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -115,8 +113,7 @@ class MemoryThatEndsTest {
       Path scratch = Path.of(arguments[2]);
       if (arguments[1].equals(SERVED)) {
         String socket = scratch.resolve("socket").toString();
-        SoftwareHca hca =
-            ModelProvider.plugIn(Locator.parse(TestProfile.model("model:served-memory")));
+        SoftwareHca hca = TestProfile.plugIn("model:served-memory");
         try (UserServer server = UserServer.start(socket, hca)) {
           run(arguments[0], "vfio-user:" + server.path(), scratch);
         }

@@ -2,6 +2,10 @@ package org.hghca.conformance.profile;
 
 import java.util.List;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.model.ModelProvider;
+import org.hghca.model.SoftwareHca;
+import org.hghca.model.VirtioProvider;
+import org.hghca.vfio.Locator;
 import org.opentest4j.TestAbortedException;
 
 /**
@@ -89,6 +93,12 @@ public final class TestProfile {
       return with(locator.replaceFirst("^model:", VIRTIO + ":"), VIRTIO_MTU);
     }
     return isRtl() ? with(locator, "profile=" + name()) : locator;
+  }
+
+  /** A software HCA of this profile that no driver has opened; to be served or closed. */
+  public static SoftwareHca plugIn(String model) {
+    Locator locator = Locator.parse(model(model));
+    return isVirtio() ? VirtioProvider.plugIn(locator) : ModelProvider.plugIn(locator);
   }
 
   private static String with(String locator, String parameter) {

@@ -7,10 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.conformance.profile.TestProfile;
-import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
-import org.hghca.model.VirtioProvider;
-import org.hghca.vfio.Locator;
 import org.hghca.vfio.user.UserServer;
 
 /** Two software HCAs at either end of a cable, each served at a socket. */
@@ -37,9 +34,7 @@ final class ServedCards implements AutoCloseable {
   }
 
   private static SoftwareHca plugIn(Path socket, String cable) {
-    Locator locator =
-        Locator.parse(TestProfile.model("model:%s?cable=%s".formatted(socket, cable)));
-    return TestProfile.isVirtio() ? VirtioProvider.plugIn(locator) : ModelProvider.plugIn(locator);
+    return TestProfile.plugIn("model:%s?cable=%s".formatted(socket, cable));
   }
 
   private UserServer serve(Path socket, SoftwareHca hca) {
