@@ -52,7 +52,7 @@ class InfoVirtioTest {
                 \t\t\tcontrol queue: 2
                 \t\t\t32 completion queues: 3 on
                 \t\t\t128 queue pairs, two queues each: 35 on
-                \t\t\t16 GIDs, messages of up to 0x40000000 bytes, \\d+ commands given
+                \t\t\t16 GIDs, messages of up to 0x80000000 bytes, \\d+ commands given
 
                 \tfeatures:
                 .*

@@ -14,6 +14,8 @@ import org.hghca.linux.LostPages;
  */
 public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+  private static final VarHandle SHORT = ValueLayout.JAVA_SHORT.varHandle();
+  private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
   private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
   /** Whether all bytes from an address on are in the range. */
@@ -36,26 +38,33 @@ public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
 
   /**
    * Stores at least one byte in the range, which must hold them all and be writable. A reader that
-   * sees the last byte sees all others; exceptions as of {@link #read}.
+   * sees the last byte sees all others, and a number of 2, 4 or 8 bytes at its natural alignment is
+   * stored at once, if it ends the bytes; exceptions as of {@link #read}.
    */
   public void write(long address, MemorySegment source, long offset, long length) {
     long at = address - iova;
-    // A thread that polls the last byte (an owner byte, a flag after a payload) must find the rest.
-    if (length >= Long.BYTES && isAligned(at + length)) {
-      long last = length - Long.BYTES;
-      MemorySegment.copy(source, offset, memory, at, last);
-      LONG.setRelease(
-          memory, at + last, source.get(ValueLayout.JAVA_LONG_UNALIGNED, offset + last));
-    } else {
-      long last = length - 1;
-      MemorySegment.copy(source, offset, memory, at, last);
-      BYTE.setRelease(memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
+    // A thread that polls the last byte (an owner byte, a flag after a payload) must find the rest,
+    // and one that polls an index must not find half of it.
+    int width = lastWidth(at + length, length);
+    long last = length - width;
+    MemorySegment.copy(source, offset, memory, at, last);
+    long to = at + last;
+    long from = offset + last;
+    switch (width) {
+      case 8 -> LONG.setRelease(memory, to, source.get(ValueLayout.JAVA_LONG_UNALIGNED, from));
+      case 4 -> INT.setRelease(memory, to, source.get(ValueLayout.JAVA_INT_UNALIGNED, from));
+      case 2 -> SHORT.setRelease(memory, to, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, from));
+      default -> BYTE.setRelease(memory, to, source.get(ValueLayout.JAVA_BYTE, from));
     }
     LostPages.throwFault();
   }
 
-  /** Whether eight bytes that end at an offset can be stored at once. */
-  private boolean isAligned(long end) {
-    return memory.isNative() && (memory.address() + end) % Long.BYTES == 0;
+  /** How many of the last bytes can be stored at once: 8, 4, 2 or 1. */
+  private int lastWidth(long end, long length) {
+    if (!memory.isNative()) {
+      return 1;
+    }
+    long bits = memory.address() + end | Long.BYTES;
+    return (int) Math.min(Long.highestOneBit(length), Long.lowestOneBit(bits));
   }
 }
