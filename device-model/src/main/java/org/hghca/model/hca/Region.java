@@ -49,7 +49,7 @@ final class Region {
 
   /** Whether it is good in an epoch, and that of a key. */
   boolean isGood(int ofKey, long in) {
-    return key == ofKey && epoch == in;
+    return epoch == in && isOf(ofKey);
   }
 
   /** Whether the card owns it, and its key is this one. */
