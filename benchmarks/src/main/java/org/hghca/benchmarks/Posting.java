@@ -13,7 +13,6 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
@@ -26,48 +25,14 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
-public class Posting {
+public class Posting extends Posts {
   /** Whether only mapped register regions, or all kinds, have been used in this process. */
   @Param({"mapped", "all"})
   public String regions;
 
-  /** Whether posting takes a lock, or the queue pair has a single owner. */
-  @Param({"locked", "singleOwner"})
-  public String posting;
-
-  private Rig rig;
-
   @Setup(Level.Trial)
   public void open() {
-    rig = new Rig(regions.equals("all"), posting.equals("singleOwner"), "s");
-  }
-
-  @TearDown(Level.Trial)
-  public void close() {
-    rig.close();
-  }
-
-  @TearDown(Level.Invocation)
-  public void complete() {
-    rig.takeSends(Rig.BATCH);
-  }
-
-  /** RDMA WRITE of one element, posted one by one. */
-  @Benchmark
-  @OperationsPerInvocation(Rig.BATCH)
-  public void writeOneSge() {
-    for (int i = 0; i < Rig.BATCH; i++) {
-      rig.qp.postSend(rig.send);
-    }
-  }
-
-  /** RDMA WRITE of 16 bytes inline, posted one by one. */
-  @Benchmark
-  @OperationsPerInvocation(Rig.BATCH)
-  public void writeInline() {
-    for (int i = 0; i < Rig.BATCH; i++) {
-      rig.qp.postSend(rig.inline);
-    }
+    rig = new Rig(regions.equals("all"), hasSingleOwner(), "s");
   }
 
   /** Fetch-and-add, posted one by one. */
@@ -76,15 +41,6 @@ public class Posting {
   public void fetchAndAdd() {
     for (int i = 0; i < Rig.BATCH; i++) {
       rig.qp.postSend(rig.atomic);
-    }
-  }
-
-  /** RDMA WRITE of one element, posted in lists of 16. */
-  @Benchmark
-  @OperationsPerInvocation(Rig.BATCH)
-  public void writeList() {
-    for (int i = 0; i < Rig.BATCH; i += Rig.POLL) {
-      rig.qp.postSend(rig.sends);
     }
   }
 }

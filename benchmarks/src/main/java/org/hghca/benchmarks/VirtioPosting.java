@@ -1,19 +1,16 @@
 package org.hghca.benchmarks;
 
 import java.util.concurrent.TimeUnit;
-import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
@@ -26,56 +23,13 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
-public class VirtioPosting {
+public class VirtioPosting extends Posts {
   /** Whether the device wants a notification of no post, or of each. */
   @Param({Rig.VIRTIO, Rig.VIRTIO_KICKED})
   public String device;
 
-  /** Whether posting takes a lock, or the queue pair has a single owner. */
-  @Param({"locked", "singleOwner"})
-  public String posting;
-
-  private Rig rig;
-
   @Setup(Level.Trial)
   public void open() {
-    rig = new Rig(false, posting.equals("singleOwner"), device);
-  }
-
-  @TearDown(Level.Trial)
-  public void close() {
-    rig.close();
-  }
-
-  @TearDown(Level.Invocation)
-  public void complete() {
-    rig.takeSends(Rig.BATCH);
-  }
-
-  /** RDMA WRITE of one element, posted one by one. */
-  @Benchmark
-  @OperationsPerInvocation(Rig.BATCH)
-  public void writeOneSge() {
-    for (int i = 0; i < Rig.BATCH; i++) {
-      rig.qp.postSend(rig.send);
-    }
-  }
-
-  /** RDMA WRITE of 16 bytes inline, posted one by one. */
-  @Benchmark
-  @OperationsPerInvocation(Rig.BATCH)
-  public void writeInline() {
-    for (int i = 0; i < Rig.BATCH; i++) {
-      rig.qp.postSend(rig.inline);
-    }
-  }
-
-  /** RDMA WRITE of one element, posted in lists of 16. */
-  @Benchmark
-  @OperationsPerInvocation(Rig.BATCH)
-  public void writeList() {
-    for (int i = 0; i < Rig.BATCH; i += Rig.POLL) {
-      rig.qp.postSend(rig.sends);
-    }
+    rig = new Rig(false, hasSingleOwner(), device);
   }
 }

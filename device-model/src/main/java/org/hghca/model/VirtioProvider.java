@@ -92,17 +92,13 @@ public final class VirtioProvider implements PciFunctionProvider {
         locator,
         new CardKind(
             (port, faults, interrupts) -> new VirtioNic(port, faults, interrupts, mtu, dialect),
-            isUdp(locator) ? Encapsulation.ROCE_V2 : Encapsulation.ETHERNET,
+            LinkAddress.isBound(locator) ? Encapsulation.ROCE_V2 : Encapsulation.ETHERNET,
             Set.of("mtu"),
             none ? VirtioProvider::refuseUdp : any -> {}));
   }
 
-  private static boolean isUdp(Locator locator) {
-    return locator.parameter("net").orElse("").startsWith("udp:");
-  }
-
   private static void refuseUdp(Locator locator) {
-    if (isUdp(locator)) {
+    if (LinkAddress.isBound(locator)) {
       throw new VfioException(
           Reason.INVALID,
           "locator '%s': net=udp: carries RoCE only: give net=tap:, net=packet: or net=stream:"

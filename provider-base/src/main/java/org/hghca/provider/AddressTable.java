@@ -18,6 +18,9 @@ import org.hghca.vfio.LinkAddress;
  * keeps them. Thread-safe.
  */
 public class AddressTable {
+  /** The hop limit of datagrams, unless a program gives another one. */
+  public static final int HOP_LIMIT = 64;
+
   private static final int NUMBER = 1;
   private static final long IPV4_GROUP_MAC = 0x0100_5e00_0000L;
   private static final long IPV6_GROUP_MAC = 0x3333_0000_0000L;
@@ -52,6 +55,20 @@ public class AddressTable {
     this.neighbors = neighbors;
     this.findsNeighbors = findsNeighbors;
     this.hasIpv6 = hasIpv6;
+  }
+
+  /** An address vector, with {@link #HOP_LIMIT} in place of 0 and 1, by which no router passes. */
+  public static AddressVector withHopLimit(AddressVector vector) {
+    return vector.hopLimit() > 1
+        ? vector
+        : new AddressVector(
+            vector.destination(),
+            vector.sourceGidIndex(),
+            vector.flowLabel(),
+            HOP_LIMIT,
+            vector.trafficClass(),
+            vector.serviceLevel(),
+            vector.port());
   }
 
   /** The name of the device in messages. */

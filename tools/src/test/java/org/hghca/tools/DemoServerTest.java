@@ -352,18 +352,8 @@ class DemoServerTest {
     private final BufferedReader lines;
 
     Started(String... arguments) throws IOException {
-      List<String> command =
-          new ArrayList<>(
-              List.of(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "--enable-native-access=ALL-UNNAMED",
-                  "-XX:+UseSerialGC",
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  Main.class.getName()));
-      command.addAll(List.of(arguments));
       process =
-          new ProcessBuilder(command)
+          new ProcessBuilder(OwnProgram.command(arguments))
               .redirectError(Files.createTempFile(folder, "stderr", "").toFile())
               .start();
       lines = process.inputReader(StandardCharsets.UTF_8);

@@ -6,9 +6,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,17 +27,9 @@ class PerfPeerKilledTest {
   }
 
   private static Process start(String command) throws IOException {
-    List<String> words =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName()));
-    words.addAll(List.of(command.split(" ")));
-    return new ProcessBuilder(words).redirectErrorStream(true).start();
+    return new ProcessBuilder(OwnProgram.command(command.split(" ")))
+        .redirectErrorStream(true)
+        .start();
   }
 
   private static void awaitLine(BufferedReader lines, String part) throws IOException {

@@ -26,14 +26,11 @@ class ProgressLineTest {
   private static final String ROW = " 8       ";
 
   private static List<String> command(String words) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+    List<String> command = OwnProgram.command(words.split(" "));
     command.add(
+        1,
         "-Dlogback.configurationFile="
             + Path.of(System.getProperty("logback.configurationFile")).toAbsolutePath());
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
-    command.addAll(List.of(words.split(" ")));
     return command;
   }
 

@@ -96,7 +96,7 @@ public record LinkAddress(long mac, List<InetAddress> addresses) {
 
   /** Whether the port of a locator is bound to addresses of the kernel, by {@code net=udp:}. */
   public static boolean isBound(Locator locator) {
-    return locator.parameter("net").filter(net -> net.startsWith(BOUND)).isPresent();
+    return boundTo(locator).isPresent();
   }
 
   private static Optional<String> boundTo(Locator locator) {

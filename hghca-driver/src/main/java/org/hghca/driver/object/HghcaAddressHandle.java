@@ -4,6 +4,7 @@ import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.UdUnit;
 import org.hghca.driver.ring.Destination;
 import org.hghca.driver.state.Port;
+import org.hghca.provider.AddressTable;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
@@ -21,9 +22,6 @@ import org.hghca.verbs.VerbsException;
  * card sets the hop limit. A software HCA's has all but the service level.
  */
 final class HghcaAddressHandle extends Destination {
-  /** The hop limit of all datagrams on a card, and on a software HCA instead of 0 and 1. */
-  private static final int HOP_LIMIT = 64;
-
   private final ProtectionDomain pd;
   private final AddressVector vector;
 
@@ -45,12 +43,13 @@ final class HghcaAddressHandle extends Destination {
       checkCarried("traffic class", vector.trafficClass());
     }
     checkCarried("service level", vector.serviceLevel());
-    AddressVector sent = hasFields ? withHopLimit(vector) : way(vector);
+    AddressVector sent = hasFields ? AddressTable.withHopLimit(vector) : way(vector);
     boolean portOnly =
         hasFields && sent.flowLabel() == 0 && pd.deviceContext().entropy() == RoceEntropy.V1;
     int flow = portOnly ? UdUnit.PORT_BY_NUMBERS : sent.flowLabel();
     int addresses = port.isIpv6(vector) ? UdUnit.ipv6Path(vector.sourceGidIndex()) : 0;
-    boolean isPlain = flow == 0 && sent.trafficClass() == 0 && sent.hopLimit() == HOP_LIMIT;
+    boolean isPlain =
+        flow == 0 && sent.trafficClass() == 0 && sent.hopLimit() == AddressTable.HOP_LIMIT;
     super(
         pd,
         vector.port(),
@@ -65,20 +64,15 @@ final class HghcaAddressHandle extends Destination {
     publish();
   }
 
-  private static AddressVector withHopLimit(AddressVector vector) {
+  private static AddressVector way(AddressVector vector) {
     return new AddressVector(
         vector.destination(),
         vector.sourceGidIndex(),
-        vector.flowLabel(),
-        vector.hopLimit() <= 1 ? HOP_LIMIT : vector.hopLimit(),
-        vector.trafficClass(),
+        0,
+        AddressTable.HOP_LIMIT,
+        0,
         0,
         vector.port());
-  }
-
-  private static AddressVector way(AddressVector vector) {
-    return new AddressVector(
-        vector.destination(), vector.sourceGidIndex(), 0, HOP_LIMIT, 0, 0, vector.port());
   }
 
   private static void checkCarried(String what, int value) {

@@ -62,8 +62,7 @@ final class Sender {
         throw new PerfException("the send queue took %d of %d requests".formatted(taken, list));
       }
     } else {
-      boolean signal = (posted + 1) % moderation == 0 || posted + 1 == limit;
-      pair.postSend(signal ? signaled[place] : quiet[place]);
+      pair.postSend(isSignaled(posted + 1) ? signaled[place] : quiet[place]);
       place = place + 1 == quiet.length ? 0 : place + 1;
     }
     posted += list;
@@ -72,7 +71,12 @@ final class Sender {
 
   /** Whether a completion tells of the last message that was posted. */
   boolean endsSignaled() {
-    return posted % moderation == 0 || posted == limit;
+    return isSignaled(posted);
+  }
+
+  /** Whether a message has a completion of its own, by how many there are with it. */
+  private boolean isSignaled(long messages) {
+    return messages % moderation == 0 || messages == limit;
   }
 
   /**

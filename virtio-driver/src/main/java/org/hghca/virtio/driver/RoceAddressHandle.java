@@ -2,6 +2,7 @@ package org.hghca.virtio.driver;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.hghca.provider.AddressTable;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
 import org.hghca.verbs.AddressHandle;
@@ -16,9 +17,6 @@ import org.hghca.virtio.abi.roce.RoceCommand;
 
 /** A destination of datagrams: an object of the device. */
 final class RoceAddressHandle extends Resource implements AddressHandle {
-  /** In place of one that would not leave the own network. */
-  private static final int HOP_LIMIT = 64;
-
   private final RoceProtectionDomain pd;
   private final org.hghca.verbs.AddressVector vector;
   private final int number;
@@ -32,7 +30,7 @@ final class RoceAddressHandle extends Resource implements AddressHandle {
   RoceAddressHandle(RoceProtectionDomain pd, org.hghca.verbs.AddressVector vector) {
     super(pd);
     this.pd = pd;
-    this.vector = withHopLimit(vector);
+    this.vector = AddressTable.withHopLimit(vector);
     try (Undo undo = new Undo();
         Arena arena = Arena.ofConfined()) {
       undo.add(this::abandon);
@@ -44,19 +42,6 @@ final class RoceAddressHandle extends Resource implements AddressHandle {
       publish();
       undo.forget();
     }
-  }
-
-  private static org.hghca.verbs.AddressVector withHopLimit(org.hghca.verbs.AddressVector vector) {
-    return vector.hopLimit() > 1
-        ? vector
-        : new org.hghca.verbs.AddressVector(
-            vector.destination(),
-            vector.sourceGidIndex(),
-            vector.flowLabel(),
-            HOP_LIMIT,
-            vector.trafficClass(),
-            vector.serviceLevel(),
-            vector.port());
   }
 
   /**

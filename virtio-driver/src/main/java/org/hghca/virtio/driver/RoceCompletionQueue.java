@@ -149,11 +149,13 @@ final class RoceCompletionQueue extends Resource
     offers++;
   }
 
-  /** Gives the device the buffer again that it used for the entry which was polled last. */
-  private void offerAgain(long at) {
-    queue.submitAgain((int) (at / SLOT));
-    queue.publish();
-    offers++;
+  /** Gives the device the buffer again that it used for the entry which was polled last, if any. */
+  private void offerAgain(int slot) {
+    if (slot != Virtqueue.NONE) {
+      queue.submitAgain(slot);
+      queue.publish();
+      offers++;
+    }
   }
 
   int number() {
@@ -231,7 +233,7 @@ final class RoceCompletionQueue extends Resource
   private int drain(Completions out, int most) {
     int count = 0;
     while (count < most && !taken.isEmpty()) {
-      count = complete(taken.removeFirst(), 0, false, out, count);
+      count = complete(taken.removeFirst(), 0, Virtqueue.NONE, out, count);
     }
     int before = offers;
     while (count < most) {
@@ -240,7 +242,7 @@ final class RoceCompletionQueue extends Resource
         break;
       }
       checkLength();
-      count = complete(slots, (long) slot * SLOT, true, out, count);
+      count = complete(slots, (long) slot * SLOT, slot, out, count);
     }
     if (offers != before) {
       queue.kick();
@@ -257,11 +259,11 @@ final class RoceCompletionQueue extends Resource
   /**
    * Completes the request of an entry.
    *
-   * @param isOfDevice whether the entry lies in a buffer that goes back to the device
+   * @param slot of the buffer with the entry, which goes back to the device; {@link Virtqueue#NONE}
+   *     of a copy
    * @return the index of the next completion: the same if the program sees none
    */
-  private int complete(
-      MemorySegment from, long at, boolean isOfDevice, Completions out, int count) {
+  private int complete(MemorySegment from, long at, int slot, Completions out, int count) {
     long cookie = CompletionEntry.WR_ID.getLong(from, at);
     boolean isReceive = WorkQueue.isReceive(cookie);
     RoceQueuePair qp = queuePair(CompletionEntry.QPN.get(from, at), isReceive);
@@ -275,19 +277,13 @@ final class RoceCompletionQueue extends Resource
       int status = CompletionCodes.status(CompletionEntry.status(result));
       qp.failed(status, isReceive);
       if (isReceive && status == FLUSHED && qp.sharesReceives()) {
-        giveBack(qp, cookie, isOfDevice, at);
+        giveBack(qp, cookie, slot);
         return count;
       }
       failures[status]++;
     }
-    if (isReceive) {
-      fillReceive(out, count, qp, work.wrId(cookie), result, from, at);
-    } else {
-      fill(out, count, qp, work.wrId(cookie), result, from, at);
-    }
-    if (isOfDevice) {
-      offerAgain(at);
-    }
+    fill(out, count, qp, isReceive, work.wrId(cookie), result, from, at);
+    offerAgain(slot);
     work.complete(cookie);
     if (qp.sharesReceives() && (isReceive || failed)) {
       tellShare(qp);
@@ -304,41 +300,18 @@ final class RoceCompletionQueue extends Resource
     return qp;
   }
 
-  /** Fills in the completion of a send. */
   private static void fill(
       Completions out,
       int index,
       RoceQueuePair qp,
-      long wrId,
-      long result,
-      MemorySegment from,
-      long at) {
-    ACCESS.fill(
-        out,
-        index,
-        wrId,
-        CompletionCodes.status(CompletionEntry.status(result)),
-        CompletionCodes.opcode(CompletionEntry.opcode(result), false),
-        0,
-        CompletionEntry.vendorError(result),
-        CompletionEntry.BYTE_LENGTH.get(from, at),
-        qp.number(),
-        0,
-        0);
-  }
-
-  /** Fills in the completion of a receive. */
-  private static void fillReceive(
-      Completions out,
-      int index,
-      RoceQueuePair qp,
+      boolean isReceive,
       long wrId,
       long result,
       MemorySegment from,
       long at) {
     int flags = 0;
     int immediate = 0;
-    if (CompletionEntry.status(result) == CompletionStatus.SUCCESS) {
+    if (isReceive && CompletionEntry.status(result) == CompletionStatus.SUCCESS) {
       int mask =
           qp.type() == QpType.UD ? Completions.GRH | Completions.WITH_IMM : Completions.WITH_IMM;
       flags = CompletionEntry.FLAGS.get(from, at) & mask;
@@ -349,13 +322,13 @@ final class RoceCompletionQueue extends Resource
         index,
         wrId,
         CompletionCodes.status(CompletionEntry.status(result)),
-        CompletionCodes.opcode(CompletionEntry.opcode(result), true),
+        CompletionCodes.opcode(CompletionEntry.opcode(result), isReceive),
         flags,
         CompletionEntry.vendorError(result),
         CompletionEntry.BYTE_LENGTH.get(from, at),
         qp.number(),
         immediate,
-        source(qp, from, at));
+        isReceive ? source(qp, from, at) : 0);
   }
 
   /** An entry names the sender of a datagram only. */
@@ -364,11 +337,9 @@ final class RoceCompletionQueue extends Resource
   }
 
   /** The device has flushed a receive that returns to its shared receive queue. */
-  private void giveBack(RoceQueuePair qp, long cookie, boolean isOfDevice, long at) {
+  private void giveBack(RoceQueuePair qp, long cookie, int slot) {
     qp.share().flush((int) cookie);
-    if (isOfDevice) {
-      offerAgain(at);
-    }
+    offerAgain(slot);
     qp.receives().complete(cookie);
     tellShare(qp);
   }
@@ -412,7 +383,7 @@ final class RoceCompletionQueue extends Resource
           note(slots, at);
           taken.add(copy.copyFrom(slots.asSlice(at, CompletionEntry.SIZE)));
         }
-        offerAgain(at);
+        offerAgain(slot);
       }
       queue.kick();
       then.run();
@@ -506,16 +477,17 @@ final class RoceCompletionQueue extends Resource
       if (!isSilent(taken.getFirst(), 0)) {
         return true;
       }
-      complete(taken.removeFirst(), 0, false, null, 0);
+      complete(taken.removeFirst(), 0, Virtqueue.NONE, null, 0);
     }
     boolean pollable = false;
     while (!pollable && queue.pending() > 0) {
-      long at = (long) queue.peek(0) * SLOT;
+      int slot = queue.peek(0);
+      long at = (long) slot * SLOT;
       pollable = !isSilent(slots, at);
       if (!pollable) {
         queue.poll();
         checkLength();
-        complete(slots, at, true, null, 0);
+        complete(slots, at, slot, null, 0);
       }
     }
     queue.kick();
