@@ -98,6 +98,16 @@ public final class Cable extends Segment {
     return result[0];
   }
 
+  /**
+   * Number of runs that have passed, in both directions: consecutive packets of one message that
+   * passed at once. {@link #counters} counts each of their packets.
+   */
+  public long runs() {
+    long[] result = new long[1];
+    simulation.exclusively(() -> result[0] = leftward.runs() + rightward.runs());
+    return result[0];
+  }
+
   @Override
   boolean step(long now) {
     boolean worked = leftward.step(now);

@@ -39,6 +39,7 @@ final class Lane {
   private SplittableRandom random = new SplittableRandom(0);
 
   private long carried;
+  private long runs;
   private long dropped;
   private long duplicated;
   private long reordered;
@@ -71,6 +72,11 @@ final class Lane {
     return new CableCounters(carried, dropped, duplicated, reordered, delayed, corrupted);
   }
 
+  /** Runs of packets that have passed; their packets count as carried. */
+  long runs() {
+    return runs;
+  }
+
   void carry(Packet packet) {
     carried++;
     if (quiet) {
@@ -95,6 +101,7 @@ final class Lane {
     boolean taken = end.deliver(run);
     if (taken) {
       carried += run.packets;
+      runs++;
     }
     return taken;
   }

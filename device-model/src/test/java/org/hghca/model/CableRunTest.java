@@ -47,6 +47,8 @@ class CableRunTest {
         assertThat(asRuns.rightHca().counters()).isEqualTo(asPackets.rightHca().counters());
         assertThat(cable(asRuns).counters()).isEqualTo(cable(asPackets).counters());
       }
+      assertThat(cable(asRuns).runs()).isGreaterThan(MESSAGES / 2);
+      assertThat(cable(asPackets).runs()).isZero();
     }
   }
 

@@ -20,7 +20,7 @@ interface ReceiveSide {
   /**
    * Sends the answers that are due.
    *
-   * @return number of packets sent
+   * @return what was sent, in packets as {@link RunMaker#cost} counts them
    */
   int respond(ConnectionContext qp, int budget);
 

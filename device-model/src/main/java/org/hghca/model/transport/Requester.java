@@ -192,11 +192,11 @@ final class Requester implements SendSide {
     return Math.min(request.packets, cursorPacket - cursorPacket % most + most);
   }
 
-  /** Sends packets of the request at the cursor as a run; returns their number, or 0. */
+  /** Sends packets of the request at the cursor as a run; returns what it costs, 0 for no run. */
   private int sendRun(ConnectionContext qp, SendWork request, int budget) {
     // The last packet of one with immediate data may meet that no receive is posted.
     int whole = request.packets - (request.operation.hasImmediate() ? 1 : 0);
-    int packets = Math.min(whole - cursorPacket, budget);
+    int packets = Math.min(whole - cursorPacket, RunMaker.within(budget, request.mtu));
     if (packets < 2
         || request.operation.isAnsweredWithData()
         || request.inlineLength >= 0
@@ -216,7 +216,7 @@ final class Requester implements SendSide {
     }
     window.sentEach(request, cursorPacket, end);
     sent(qp, request, end, run.first.ackRequest);
-    return packets;
+    return RunMaker.cost(packets, request.mtu);
   }
 
   private void sendPacket(ConnectionContext qp, SendWork request) {

@@ -470,10 +470,13 @@ final class Responder implements ReceiveSide {
     return sent;
   }
 
-  /** Sends the next responses to a READ as a run; returns their number, 0 where that cannot be. */
+  /** Sends the next responses to a READ as a run; returns what it costs, 0 for no run. */
   private int sendRun(ConnectionContext qp, int budget) {
-    int packets = owed.isAtomic() ? 0 : Math.min(budget, owed.packetsLeft());
-    if (packets < 2 || !transport.sendsRuns(endpoint, qp)) {
+    if (owed.isAtomic() || qp.mtu == 0 || !transport.sendsRuns(endpoint, qp)) {
+      return 0;
+    }
+    int packets = Math.min(RunMaker.within(budget, qp.mtu), owed.packetsLeft());
+    if (packets < 2) {
       return 0;
     }
     PacketRun run = transport.runs().ofResponse(qp, owed, packets);
@@ -481,7 +484,7 @@ final class Responder implements ReceiveSide {
       return 0;
     }
     owed.advance(packets, run.bytes);
-    return packets;
+    return RunMaker.cost(packets, qp.mtu);
   }
 
   private void sendAnswer(ConnectionContext qp) {

@@ -15,6 +15,17 @@ final class RunMaker {
     this.transport = transport;
   }
 
+  /** The most packets of a run within a budget, where a run counts as few long packets. */
+  static int within(int budget, int mtu) {
+    return budget * (Packet.MAX_PAYLOAD / mtu);
+  }
+
+  /** What packets of a run take of a budget: as many of the longest payload as they have bytes. */
+  static int cost(int packets, int mtu) {
+    int each = Packet.MAX_PAYLOAD / mtu;
+    return (packets + each - 1) / each;
+  }
+
   /**
    * Makes a run of the packets of a request from one to below another, at least two.
    *

@@ -12,7 +12,7 @@ interface SendSide {
   /**
    * Sends what may be sent: in SQD started requests, in RTS all.
    *
-   * @return number of packets sent
+   * @return what was sent, in packets as {@link RunMaker#cost} counts them
    */
   int send(ConnectionContext qp, int budget);
 

@@ -17,7 +17,10 @@ import org.hghca.wire.PacketRun;
  * {@link #settle} makes sure that they are stored.
  */
 public final class Transport {
-  /** Packets of one queue pair in a row, before the next one gets its turn. */
+  /**
+   * Packets of one queue pair in a row, before the next one gets its turn; {@link RunMaker#cost}
+   * says how those of a run count.
+   */
   private static final int BURST = 32;
 
   /** The same for one whose rate is limited. */
@@ -37,6 +40,7 @@ public final class Transport {
 
   private static final SendWork[] NO_REQUESTS = new SendWork[0];
 
+  private final int burst;
   private final EthernetPort port;
   private final ContextStore contexts;
   private final WorkQueues queues;
@@ -80,6 +84,23 @@ public final class Transport {
       KeyedMemory memory,
       CompletionSink completions,
       EventSink events) {
+    this(BURST, port, contexts, queues, memory, completions, events);
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param burst packets of one queue pair in a row, before the next one gets its turn
+   */
+  Transport(
+      int burst,
+      EthernetPort port,
+      ContextStore contexts,
+      WorkQueues queues,
+      KeyedMemory memory,
+      CompletionSink completions,
+      EventSink events) {
+    this.burst = burst;
     this.port = port;
     this.contexts = contexts;
     this.queues = queues;
@@ -358,7 +379,7 @@ public final class Transport {
   /**
    * Handles expired timers and sends due packets.
    *
-   * @param budget maximum number of packets to send
+   * @param budget maximum number of packets to send, as {@link RunMaker#cost} counts them
    * @return whether anything was done
    */
   public boolean run(int budget) {
@@ -385,7 +406,7 @@ public final class Transport {
       endpoint.scheduled = false;
       ConnectionContext qp = find(endpoint.qpn) == endpoint ? load(endpoint) : null;
       if (qp != null) {
-        left -= turn(endpoint, qp, Math.min(left, BURST));
+        left -= turn(endpoint, qp, Math.min(left, burst));
       }
     }
     return endFailed() || worked;

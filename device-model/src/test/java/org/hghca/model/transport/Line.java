@@ -26,6 +26,9 @@ final class Line implements Medium {
   /** A packet that arrives at a time. */
   private record Delayed(Packet packet, EthernetPort to, long due) {}
 
+  /** Packets that a queue pair may send in a turn. */
+  static final int BURST = 32;
+
   private static final int MOST_LATE = 300;
 
   final PacketPool pool = new PacketPool();
@@ -76,8 +79,12 @@ final class Line implements Medium {
   }
 
   Line(Service service) {
-    a = new Station(service, A, B, pool);
-    b = new Station(service, B, A, pool);
+    this(service, BURST);
+  }
+
+  Line(Service service, int burst) {
+    a = new Station(service, A, B, pool, burst);
+    b = new Station(service, B, A, pool, burst);
     a.port.plug(this);
     b.port.plug(this);
   }

@@ -7,8 +7,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.hghca.model.transport.Station.Done;
+import org.hghca.wire.Packet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -56,12 +58,11 @@ class PacketRunTest {
     }
   }
 
-  private final Line packets = new Line();
-  private final Line runs = new Line();
+  /** More packets than there are. */
+  private static final int NO_LIMIT = 1 << 16;
 
-  PacketRunTest() {
-    runs.passesRuns = true;
-  }
+  private Line packets;
+  private Line runs;
 
   private void both(Consumer<Line> action) {
     action.accept(packets);
@@ -75,8 +76,13 @@ class PacketRunTest {
     assertThat(runs.b.memory.mismatch(packets.b.memory)).as("memory " + when).isEqualTo(-1);
   }
 
+  /** Budgets end runs and packets alike only where a packet of a run counts as one. */
   private void prepare(SplittableRandom random) {
     int mtu = 256 << random.nextInt(5);
+    int burst = mtu == Packet.MAX_PAYLOAD ? Line.BURST : NO_LIMIT;
+    packets = new Line(Service.RC, burst);
+    runs = new Line(Service.RC, burst);
+    runs.passesRuns = true;
     int psn = random.nextBoolean() ? 0xff_fff0 : random.nextInt(1000);
     byte[] content = new byte[1 << 20];
     random.nextBytes(content);
@@ -162,6 +168,44 @@ class PacketRunTest {
       compare("after step " + step);
     }
     assertThat(runs.runs).as("runs").isPositive();
+  }
+
+  /** The work for a run is that of its bytes, whatever the length of a packet. */
+  @ParameterizedTest
+  @CsvSource({"WRITE, 4096", "WRITE, 1024", "WRITE, 256", "READ, 4096", "READ, 1024", "SEND, 1024"})
+  void aTurnHasARunOf64KiB(SendOperation operation, int mtu) {
+    Line line = new Line();
+    line.passesRuns = true;
+    line.a.mtu = line.b.mtu = mtu;
+    line.b.receives.add(r -> r.pieces.add(AREA, Station.KEY, 1 << 16));
+    line.a.post(
+        s -> {
+          s.operation = operation;
+          s.remoteAddress = AREA;
+          s.remoteKey = Station.KEY;
+          s.pieces.add(0, Station.KEY, 1 << 16);
+        });
+    line.run();
+    assertThat(line.a.done).extracting(Done::status).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.runs).isEqualTo(1);
+  }
+
+  /** A message of 256 KiB is two turns, whose end another queue pair need not wait for. */
+  @ParameterizedTest
+  @ValueSource(ints = {1024, 2048, 4096})
+  void aTurnHasARunOf128KiBAtMost(int mtu) {
+    Line line = new Line();
+    line.passesRuns = true;
+    line.a.mtu = line.b.mtu = mtu;
+    line.a.post(
+        s -> {
+          s.operation = SendOperation.WRITE;
+          s.remoteAddress = 2 * AREA;
+          s.remoteKey = Station.KEY;
+          s.pieces.add(0, Station.KEY, AREA);
+        });
+    line.run();
+    assertThat(line.runs).isEqualTo(2);
   }
 
   /** The memory of the responder ends within the message. */

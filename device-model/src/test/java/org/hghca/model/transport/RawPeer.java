@@ -35,7 +35,7 @@ final class RawPeer implements Medium {
   private final List<Came> came = new ArrayList<>();
 
   RawPeer(Service service) {
-    station = new Station(service, STATION, PEER, pool);
+    station = new Station(service, STATION, PEER, pool, Line.BURST);
     station.port.plug(this);
     // Renewed, as a queue pair requests the window from the medium at its start.
     station.transport.reset(Station.QPN);

@@ -63,11 +63,19 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   private final Service service;
   private final long peerMac;
 
-  Station(Service service, long mac, long peerMac, PacketPool pool) {
+  private final int burst;
+
+  /**
+   * A station at a line.
+   *
+   * @param burst packets that its queue pair may send in a turn; a step may send twice as many
+   */
+  Station(Service service, long mac, long peerMac, PacketPool pool, int burst) {
     this.service = service;
+    this.burst = burst;
     this.peerMac = peerMac;
     port = new EthernetPort(mac, pool);
-    transport = new Transport(port, this, this, this, this, this);
+    transport = new Transport(burst, port, this, this, this, this, this);
     transport.modified(QPN, QueuePairState.RTS);
     port.taker(this::take);
   }
@@ -91,7 +99,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
       transport.receive(port.fetch());
       worked = true;
     }
-    worked |= transport.run(64);
+    worked |= transport.run(2 * burst);
     transport.settle();
     return worked;
   }
