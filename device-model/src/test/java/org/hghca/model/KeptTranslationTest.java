@@ -129,10 +129,7 @@ class KeptTranslationTest {
   @Test
   void entryTakenAgainHasItsNewPages() {
     long spare = firstPage() + 64;
-    WriteMtt.encode(right.in(), spare, pagesOfOther());
-    right.must(HcrCommand.WRITE_MTT, 0, 3);
-    right.must(HcrCommand.HW2SW_MPT, 0, target.key());
-    give(Host.ALL, spare);
+    moveTo(spare, pagesOfOther());
     assertThat(write().failed()).isFalse();
     assertArrivesIn(other.segment());
   }
@@ -143,6 +140,33 @@ class KeptTranslationTest {
     right.must(HcrCommand.HW2SW_MPT, 0, target.key());
     give(Host.LOCAL, pages);
     assertThat(write().word() & 0xff).isEqualTo(REMOTE_ACCESS);
+  }
+
+  private void moveTo(long first, long[] pages) {
+    WriteMtt.encode(right.in(), first, pages);
+    right.must(HcrCommand.WRITE_MTT, 0, 3);
+    right.must(HcrCommand.HW2SW_MPT, 0, target.key());
+    give(Host.ALL, first);
+  }
+
+  @Test
+  void entriesMayLieInTwoPagesOfTheTable() {
+    moveTo(PAGE / 8 - 1, pagesOfOther());
+    for (int i = 0; i < 2; i++) {
+      assertThat(write().failed()).isFalse();
+      assertArrivesIn(other.segment());
+    }
+  }
+
+  /** Behind the end of the table's page another page follows than the next one. */
+  @Test
+  void pagesThatDoNotFollowAreFoundBehindAPageOfTheTable() {
+    long[] pages = {other.iova(0), other.iova(2 * PAGE), other.iova(PAGE)};
+    for (int first = PAGE / 8 - 2; first < PAGE / 8; first++) {
+      moveTo(first, pages);
+      assertThat(write().failed()).isFalse();
+      assertArrivesIn(other.segment());
+    }
   }
 
   @Test

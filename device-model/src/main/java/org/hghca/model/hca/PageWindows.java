@@ -121,21 +121,35 @@ final class PageWindows {
    */
   boolean stretch(Region region, long address, int size) {
     int inPage = (int) (address & PAGE_MASK);
-    Page page = find(region.page(address), inPage);
-    if (page == null) {
-      return false;
+    long bytes = (long) inPage + size;
+    long begin = address - inPage;
+    for (long done = 0; done < bytes; ) {
+      Page page = find(region.page(begin + done), done == 0 ? inPage : 0);
+      if (page == null) {
+        return false;
+      }
+      long found = followed(page, bytes - done);
+      region.add(page.window, begin + done, page.iova, found);
+      done += found;
+      if (!region.reaches(address, (int) (Math.min(done, bytes) - inPage))) {
+        return false;
+      }
     }
+    return true;
+  }
+
+  /** Bytes from a page on, at least so many if the entries in its page of the MTT have them. */
+  private static long followed(Page page, long wanted) {
     long found = Icm.PAGE_SIZE;
     long entry = page.entry;
-    while (found < (long) inPage + size) {
+    while (found < wanted) {
       entry += TranslationTables.MTT_ENTRY;
       if (!page.isFollowed(entry, page.iova + found)) {
-        return false;
+        break;
       }
       found += Icm.PAGE_SIZE;
     }
-    region.add(page.window, address - inPage, page.iova, found);
-    return region.reaches(address, size);
+    return found;
   }
 
   private Page find(long index, int inPage) {
