@@ -1,7 +1,5 @@
 package org.hghca.model.transport;
 
-import java.util.ArrayList;
-import java.util.List;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
@@ -9,6 +7,9 @@ import org.hghca.wire.PacketOpcode;
 final class OwedResponses {
   /** The maximum number of READs and atomics that a responder serves at a time. */
   static final int CAPACITY = 128;
+
+  /** More than those and as many repeats, a power of two. */
+  private static final int SLOTS = 4 * CAPACITY;
 
   private static final class Owed {
     boolean atomic;
@@ -30,86 +31,126 @@ final class OwedResponses {
     }
   }
 
-  private final List<Owed> owed = new ArrayList<>();
-  private final List<Owed> free = new ArrayList<>();
+  /** A ring; null where nothing ever was. */
+  private final Owed[] slots = new Owed[SLOTS];
+
+  private int first;
+  private int count;
+
+  /** Of these, the ones that are no repeats. */
+  private int fresh;
 
   void clear() {
-    free.addAll(owed);
-    owed.clear();
+    count = 0;
+    fresh = 0;
   }
 
   boolean isEmpty() {
-    return owed.isEmpty();
+    return count == 0;
   }
 
   /** Their number without repeats, to which the responder's limit applies. */
   int fresh() {
-    int count = 0;
-    for (int i = 0; i < owed.size(); i++) {
-      count += owed.get(i).repeat ? 0 : 1;
-    }
-    return count;
+    return fresh;
+  }
+
+  private Owed at(int index) {
+    return slots[first + index & SLOTS - 1];
+  }
+
+  private void put(int index, Owed owed) {
+    slots[first + index & SLOTS - 1] = owed;
+  }
+
+  private Owed oldest() {
+    return slots[first];
   }
 
   /** Adds a READ that follows all others. */
   void addRead(Packet request, long length, int packets) {
-    owed.add(read(request, length, packets));
+    read(request, length, packets);
+    fresh++;
   }
 
   /** Adds an atomic that follows all others and was executed, with its result in the request. */
   void addAtomic(Packet request) {
-    owed.add(atomic(request));
+    atomic(request);
+    fresh++;
   }
 
   /** Adds a repeated READ; {@code expected} is the PSN after the newest request. */
   void repeatRead(Packet request, long length, int packets, int expected) {
-    repeat(read(request, length, packets), expected);
+    read(request, length, packets);
+    repeatNewest(expected);
   }
 
   /** Adds a repeated atomic; see {@link #addAtomic} and {@link #repeatRead}. */
   void repeatAtomic(Packet request, int expected) {
-    repeat(atomic(request), expected);
+    atomic(request);
+    repeatNewest(expected);
   }
 
   /**
-   * A repeat replaces the pending answers of its PSNs. It may be a late duplicate, whose answer is
-   * not needed: later requests keep theirs.
+   * The newest is a repeat, which replaces the pending answers of its PSNs. It may be a late
+   * duplicate, whose answer is not needed: later requests keep theirs.
    */
-  private void repeat(Owed again, int expected) {
+  private void repeatNewest(int expected) {
+    Owed again = at(--count);
     again.repeat = true;
     int begin = Psn.distance(again.psn, expected);
     int end = begin - again.packetsLeft;
-    int at = 0;
-    while (at < owed.size() && Psn.distance(owed.get(at).end(), expected) >= begin) {
-      at++;
+    int place = 0;
+    while (place < count && Psn.distance(at(place).end(), expected) >= begin) {
+      place++;
     }
-    while (at < owed.size() && Psn.distance(owed.get(at).psn, expected) > end) {
-      free.add(owed.remove(at));
+    int behind = place;
+    while (behind < count && Psn.distance(at(behind).psn, expected) > end) {
+      fresh -= at(behind).repeat ? 0 : 1;
+      behind++;
     }
-    if (owed.size() < CAPACITY) {
-      owed.add(at, again);
-    } else {
-      free.add(again);
+    remove(place, behind);
+    if (count < CAPACITY) {
+      insert(place);
     }
   }
 
-  private Owed read(Packet request, long length, int packets) {
+  /** Removes those from one to below another; they become free slots. */
+  private void remove(int from, int to) {
+    for (int i = 0; i < count + 1 - to && from < to; i++) {
+      Owed removed = at(from + i);
+      put(from + i, at(to + i));
+      put(to + i, removed);
+    }
+    count -= to - from;
+  }
+
+  /** Moves the one behind the last to a place. */
+  private void insert(int place) {
+    Owed moved = at(count);
+    for (int i = count++; i > place; i--) {
+      put(i, at(i - 1));
+    }
+    put(place, moved);
+  }
+
+  private void read(Packet request, long length, int packets) {
     Owed read = take(request, length, packets);
     read.atomic = false;
     read.address = request.remoteAddress;
     read.key = request.remoteKey;
-    return read;
   }
 
-  private Owed atomic(Packet request) {
+  private void atomic(Packet request) {
     Owed atomic = take(request, 0, 1);
     atomic.atomic = true;
     atomic.original = request.original;
-    return atomic;
   }
 
   private Owed take(Packet request, long length, int packets) {
-    Owed taken = free.isEmpty() ? new Owed() : free.removeLast();
+    if (at(count) == null) {
+      put(count, new Owed());
+    }
+    Owed taken = at(count++);
     taken.psn = request.psn;
     taken.left = length;
     taken.packetsLeft = packets;
@@ -119,43 +160,43 @@ final class OwedResponses {
   }
 
   boolean isAtomic() {
-    return owed.getFirst().atomic;
+    return oldest().atomic;
   }
 
   /** The result of an atomic. */
   long original() {
-    return owed.getFirst().original;
+    return oldest().original;
   }
 
   int key() {
-    return owed.getFirst().key;
+    return oldest().key;
   }
 
   long address() {
-    return owed.getFirst().address;
+    return oldest().address;
   }
 
   int psn() {
-    return owed.getFirst().psn;
+    return oldest().psn;
   }
 
   boolean isRepeat() {
-    return owed.getFirst().repeat;
+    return oldest().repeat;
   }
 
   /** Bytes of the next responses, of which all but the last are full. */
   int length(int full) {
-    return (int) Math.min(full, owed.getFirst().left);
+    return (int) Math.min(full, oldest().left);
   }
 
   /** The BTH operation of the next response. */
   int operation() {
-    Owed first = owed.getFirst();
-    if (first.atomic) {
+    Owed oldest = oldest();
+    if (oldest.atomic) {
       return PacketOpcode.ATOMIC_ACKNOWLEDGE;
     }
-    boolean isLast = first.packetsLeft == 1;
-    if (first.begun) {
+    boolean isLast = oldest.packetsLeft == 1;
+    if (oldest.begun) {
       return isLast ? PacketOpcode.READ_RESPONSE_LAST : PacketOpcode.READ_RESPONSE_MIDDLE;
     }
     return isLast ? PacketOpcode.READ_RESPONSE_ONLY : PacketOpcode.READ_RESPONSE_FIRST;
@@ -163,23 +204,25 @@ final class OwedResponses {
 
   /** Responses to the first request that are left. */
   int packetsLeft() {
-    return owed.getFirst().packetsLeft;
+    return oldest().packetsLeft;
   }
 
   /** The next responses have been sent. */
   void advance(int packets, int length) {
-    Owed first = owed.getFirst();
-    first.address += length;
-    first.left -= length;
-    first.psn = Psn.add(first.psn, packets);
-    first.begun = true;
-    first.packetsLeft -= packets;
-    if (first.packetsLeft == 0) {
+    Owed oldest = oldest();
+    oldest.address += length;
+    oldest.left -= length;
+    oldest.psn = Psn.add(oldest.psn, packets);
+    oldest.begun = true;
+    oldest.packetsLeft -= packets;
+    if (oldest.packetsLeft == 0) {
       dropFirst();
     }
   }
 
   void dropFirst() {
-    free.add(owed.removeFirst());
+    fresh -= oldest().repeat ? 0 : 1;
+    first = first + 1 & SLOTS - 1;
+    count--;
   }
 }
