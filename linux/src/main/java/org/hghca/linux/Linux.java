@@ -96,6 +96,11 @@ public final class Linux implements SystemCalls {
   }
 
   @Override
+  public long mmapInPlace(long address, long length, int protection) {
+    return answer(libc.mmap(address, length, protection, IN_PLACE, -1, 0));
+  }
+
+  @Override
   public int munmap(long address, long length) {
     return answer(libc.munmap(address, length));
   }

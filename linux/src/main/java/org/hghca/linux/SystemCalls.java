@@ -27,6 +27,18 @@ public interface SystemCalls {
    */
   long mmap(long length, int protection, int flags, int descriptor, long offset);
 
+  /** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE (asm-generic/mman-common.h). */
+  int IN_PLACE = 0x2 | 0x10 | 0x20 | 0x4000;
+
+  /**
+   * {@code mmap} with {@link #IN_PLACE}: in one step, private memory of zeros takes the place of
+   * what is mapped at an address.
+   *
+   * @param address of whole pages, which the caller owns
+   * @return the address
+   */
+  long mmapInPlace(long address, long length, int protection);
+
   int munmap(long address, long length);
 
   /** {@link #madvise}: the pages are not needed any more (MADV_DONTNEED, asm-generic/mman.h). */

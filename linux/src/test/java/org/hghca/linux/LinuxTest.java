@@ -60,6 +60,28 @@ final class LinuxTest {
   }
 
   @Test
+  @SuppressWarnings("restricted")
+  void memoryThatTakesThePlaceOfAFileIsItsOwn() {
+    int file = linux.memfdCreate("test", 0);
+    assertThat(linux.ftruncate(file, 8192)).isZero();
+    long both = linux.mmap(8192, PROT_READ_WRITE, MAP_SHARED, file, 0);
+    MemorySegment memory = MemorySegment.ofAddress(both).reinterpret(8192);
+    memory.fill((byte) 1);
+
+    assertThat(linux.mmapInPlace(both, 4096, PROT_READ_WRITE)).isEqualTo(both);
+    assertThat(linux.ftruncate(file, 4096)).isZero(); // it had been the first page
+    assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isZero();
+    memory.set(ValueLayout.JAVA_LONG, 0, 2);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment kept = arena.allocate(ValueLayout.JAVA_LONG);
+      assertThat(linux.pread(file, kept, 0)).isEqualTo(8);
+      assertThat(kept.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(0x0101_0101_0101_0101L);
+    }
+    assertThat(linux.munmap(both, 8192)).isZero();
+    assertThat(linux.close(file)).isZero();
+  }
+
+  @Test
   void eventIsSignaledAndRead() {
     int event = linux.eventfd(5, 0);
     try (Arena arena = Arena.ofConfined()) {

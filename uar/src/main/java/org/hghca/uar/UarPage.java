@@ -47,6 +47,15 @@ public final class UarPage implements AutoCloseable {
   }
 
   /**
+   * The doorbell of send queues, for a ring that keeps it.
+   *
+   * @return 0 if each doorbell must go through {@link #ringSendQueue}
+   */
+  public long sendQueueAddress() {
+    return region.address(sendQueue);
+  }
+
+  /**
    * Arms a completion queue: requests an event at its next completion. An extension of the
    * interface document; the RTL ignores the store.
    *

@@ -47,7 +47,10 @@ public final class MmioRegion {
     this.lost = lost;
   }
 
-  /** Registers that the CPU accesses through mapped memory, aligned to at least 8 bytes. */
+  /**
+   * Registers that the CPU accesses through mapped memory, aligned to at least 8 bytes. Its
+   * addresses stay mapped until the function is closed, even if its arena is closed before.
+   */
   public static MmioRegion mapped(MemorySegment memory) {
     return new MmioRegion(memory, null, memory.byteSize(), null);
   }
@@ -66,7 +69,8 @@ public final class MmioRegion {
   /**
    * Registers that begin with mapped memory.
    *
-   * @param memory aligned to 8 bytes at least; when its arena is closed the handler takes over
+   * @param memory aligned to 8 bytes at least; when its arena is closed the handler takes over. Its
+   *     addresses stay mapped until the function is closed
    * @param size of the whole region in bytes, at least that of the memory
    * @param handler serves the accesses outside the memory
    */
@@ -87,6 +91,20 @@ public final class MmioRegion {
   /** Whether the CPU accesses the registers, or the first of them, without a call. */
   public boolean isMapped() {
     return mapped != null;
+  }
+
+  /**
+   * The address of a register of 8 bytes that is always memory while its function is open, for
+   * stores that {@link org.hghca.vfio.direct.GuardedRegister} makes.
+   *
+   * @return 0 when each access must be checked or is a call
+   * @throws IndexOutOfBoundsException for a register outside the region
+   * @throws IllegalArgumentException for a misaligned one
+   */
+  public long address(long offset) {
+    checked(offset, Long.BYTES);
+    boolean isMemory = mapped != null && lost == null && offset <= mapped.byteSize() - Long.BYTES;
+    return isMemory ? mapped.address() + offset : 0;
   }
 
   // The memory itself checks its bounds and its arena: only a failed access needs further checks.

@@ -37,6 +37,21 @@ class MmioRegionTest {
     private final MmioRegion region = MmioRegion.mapped(memory);
 
     @Test
+    void addressIsThatOfTheMemory() {
+      assertThat(region.address(56)).isEqualTo(memory.address() + 56);
+      assertThatThrownBy(() -> region.address(64)).isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> region.address(4)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void fileThatMayBeTruncatedHasNoAddress() {
+      MmioRegion file =
+          MmioRegion.mapped(memory, e -> new VfioException(VfioException.Reason.CLOSED, "gone"));
+
+      assertThat(file.address(0)).isZero();
+    }
+
+    @Test
     void sizeIsThatOfTheMemory() {
       assertThat(region.size()).isEqualTo(64);
       assertThat(region.isMapped()).isTrue();

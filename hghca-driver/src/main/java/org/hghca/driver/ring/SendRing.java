@@ -11,6 +11,7 @@ import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.spi.ProviderAccess;
+import org.hghca.vfio.direct.GuardedRegister;
 import org.hghca.vfio.direct.RingMemory;
 
 /**
@@ -40,6 +41,10 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
 
   private final RingMemory memory;
   private final UarPage uar;
+
+  /** Where posting stores doorbells by address; 0 if it does not. */
+  private final long register;
+
   private final int qpn;
   private final int depth;
   private final int strideLog;
@@ -101,6 +106,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
     this.memory = shape.memory();
     this.ring = memory.memory();
     this.uar = uar;
+    this.register = memory.isGuarded() ? uar.sendQueueAddress() : 0;
     this.qpn = shape.qpn();
     this.depth = shape.depth();
     this.strideLog = shape.strideLog();
@@ -124,7 +130,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
       note(slot, request, operation);
       int size = writer.write(request, operation, 0, offset);
       head++;
-      uar.ringSendQueue(doorbell(operation, size, offset));
+      ring(doorbell(operation, size, offset));
       return true;
     } finally {
       unlock();
@@ -159,7 +165,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
         } else {
           if (previous >= 0) {
             head = first + posted;
-            uar.ringSendQueue(doorbell);
+            ring(doorbell);
           }
           chains++;
           doorbell = doorbell(operation, size, offset);
@@ -168,7 +174,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
         previous = offset;
         if (fenced) {
           head = first + posted;
-          uar.ringSendQueue(doorbell);
+          ring(doorbell);
           previous = -1;
         }
       }
@@ -179,11 +185,20 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
       chained += posted - chains;
       try {
         if (previous >= 0) {
-          uar.ringSendQueue(doorbell);
+          ring(doorbell);
         }
       } finally { // the doorbell faults when its card is gone
         unlock();
       }
+    }
+  }
+
+  /** Rings, under the lock, while the ring is open. */
+  private void ring(long doorbell) {
+    if (register != 0) {
+      GuardedRegister.writeLong(register, doorbell);
+    } else {
+      uar.ringSendQueue(doorbell);
     }
   }
 

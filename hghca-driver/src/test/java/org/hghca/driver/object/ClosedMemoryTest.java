@@ -37,17 +37,27 @@ class ClosedMemoryTest {
   private static final int CALLS = 200;
 
   @ParameterizedTest
-  @CsvSource({"s, false", "r1, false", "r2, false", "s, true"})
-  void postsAndPollsDuringACloseAreRefused(String profile, boolean singleOwner) throws Exception {
+  @CsvSource({
+    "s, false, false",
+    "r1, false, false",
+    "r2, false, false",
+    "s, true, false",
+    "s, false, true",
+    "s, true, true"
+  })
+  void postsAndPollsDuringACloseAreRefused(
+      String profile, boolean singleOwner, boolean hasMappedDoorbells) throws Exception {
     for (int round = 0; round < 12; round++) {
-      closeBehind(profile, singleOwner);
+      closeBehind(profile, singleOwner, hasMappedDoorbells);
     }
   }
 
-  private static void closeBehind(String profile, boolean singleOwner) throws Exception {
+  private static void closeBehind(String profile, boolean singleOwner, boolean hasMappedDoorbells)
+      throws Exception {
     Locator locator =
         Locator.parse("model:ends-%d?profile=%s".formatted(COUNT.incrementAndGet(), profile));
-    UnmappingFunction function = new UnmappingFunction(PciFunctions.open(locator));
+    UnmappingFunction function =
+        new UnmappingFunction(PciFunctions.open(locator), hasMappedDoorbells);
     HghcaDevice device = BringUp.of(function);
     Context context =
         new DeviceContext(new RdmaDevice("hca", locator.toString(), 1), device, device::close);

@@ -11,10 +11,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.abi.Bar;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.ForwardingFunction;
 import org.hghca.vfio.ForwardingMapping;
+import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
 /**
@@ -24,8 +26,28 @@ import org.hghca.vfio.PciFunction;
 final class UnmappingFunction extends ForwardingFunction {
   private final List<Arena> arenas = new ArrayList<>();
 
-  UnmappingFunction(PciFunction function) {
+  private final MmioRegion doorbells;
+
+  /**
+   * A function.
+   *
+   * @param hasMappedDoorbells whether its doorbells are memory that nobody reads, which leaves the
+   *     process with the close
+   */
+  UnmappingFunction(PciFunction function, boolean hasMappedDoorbells) {
     super(function);
+    doorbells = hasMappedDoorbells ? mappedDoorbells() : null;
+  }
+
+  private MmioRegion mappedDoorbells() {
+    Arena arena = Arena.ofShared();
+    arenas.add(arena);
+    return MmioRegion.mapped(pages(arena, Bar.BAR2_SIZE));
+  }
+
+  @Override
+  public MmioRegion region(int bar) {
+    return bar == Bar.BAR2 && doorbells != null ? doorbells : super.region(bar);
   }
 
   @Override

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.hghca.abi.Bar;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.provider.LockRank;
@@ -22,8 +23,11 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.direct.RingMemory;
 import org.hghca.vfio.testing.Racers;
+import org.hghca.vfio.testing.StubFunction;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -53,10 +57,14 @@ class SendRingTest {
   private final SendRing ring = ring(lock);
 
   private SendRing ring(SpinLock lockOfPosters) {
+    return ring(lockOfPosters, new DoorbellOnlyFunction(doorbells));
+  }
+
+  private SendRing ring(SpinLock lockOfPosters, PciFunction function) {
     return new SendRing(
         shape,
         new SendWriter(QpType.RC, HardwareProfile.S, null, shape, CAPABILITIES, false),
-        UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
+        UarAllocator.open(function).allocate(),
         lockOfPosters,
         () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
   }
@@ -173,6 +181,29 @@ class SendRingTest {
     for (int i = 0; i < ELEMENTS; i++) {
       request.inline(data);
     }
+  }
+
+  /** Posting stores doorbells by address, as long as the ring is open: a flush may come later. */
+  @Test
+  void flushOfAClosedRingChecksWhereTheDoorbellIs() {
+    Arena arena = Arena.ofShared();
+    MmioRegion registers = MmioRegion.mapped(arena.allocate(8 << 20, 4096));
+    StubFunction function =
+        new StubFunction() {
+          @Override
+          public MmioRegion region(int bar) {
+            return registers;
+          }
+        };
+    SendRing mapped = ring(lock, function);
+    mapped.setOpen(() -> true);
+    assertThat(mapped.post(request().send().sge(LOCAL, 64, LKEY))).isTrue();
+    assertThat(registers.readLong(Bar.uarPageOffset(0) + Doorbell.SEND_QUEUE)).isNotZero();
+    assertThat(mapped.enqueue(request().send().sge(LOCAL, 64, LKEY))).isTrue();
+    mapped.setOpen(() -> false);
+    arena.close();
+
+    assertThatThrownBy(mapped::flush).isInstanceOf(IllegalStateException.class);
   }
 
   /** That is wrong, but must not write where another object may be. */

@@ -65,6 +65,11 @@ public final class RingMemory {
     return new RingMemory(memory, memory.address());
   }
 
+  /** Whether callers guarantee what is not checked. */
+  public boolean isGuarded() {
+    return base != 0;
+  }
+
   /**
    * Checks that a ring lies in the memory.
    *

@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The registers of a function behind its base address registers, each mapped on first use:
  * completely, or in the parts that the kernel allows to be mapped, with read and write calls for
- * the rest. After close, reads return all ones and writes are dropped. Thread-safe.
+ * the rest. After the function is lost, or after close, reads return all ones and writes are
+ * dropped. Thread-safe.
  */
 final class Bars implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Bars.class);
@@ -35,6 +36,10 @@ final class Bars implements AutoCloseable {
   /** Lifetime of the mapped parts: a later access gets an error and does not crash. */
   private final Arena arena = Arena.ofShared();
 
+  /** What was mapped when the function was lost: the addresses are kept until the close. */
+  private final List<MemorySegment> kept = new ArrayList<>();
+
+  private boolean lost;
   private volatile boolean closed;
 
   Bars(SystemCalls calls, DeviceFile device, Locator locator, KernelRelease release) {
@@ -103,11 +108,48 @@ final class Bars implements AutoCloseable {
           LinuxErrno.describe(address));
       return null;
     }
-    return MemorySegment.ofAddress(address).reinterpret(area.size(), arena, this::unmap);
+    return MemorySegment.ofAddress(address).reinterpret(area.size(), arena, this::end);
+  }
+
+  private void end(MemorySegment memory) {
+    if (lost) {
+      replace(memory);
+    } else {
+      unmap(memory);
+    }
+  }
+
+  /**
+   * The kernel gets the registers back, and a doorbell that is on its way to them, by address,
+   * finds memory that nobody reads.
+   */
+  private void replace(MemorySegment memory) {
+    kept.add(memory);
+    long address =
+        calls.mmapInPlace(memory.address(), memory.byteSize(), DeviceFile.PROT_READ_WRITE);
+    if (address < 0) {
+      LOG.warn(
+          "{}: its registers stay mapped until it is closed, and its removal waits for that: no"
+              + " memory could take their place: {}",
+          locator,
+          LinuxErrno.describe(address));
+    }
   }
 
   private void unmap(MemorySegment memory) {
     int _ = calls.munmap(memory.address(), memory.byteSize());
+  }
+
+  /**
+   * The function is lost: its registers are unmapped at once, since its removal waits for that.
+   * Their addresses are kept until the close.
+   */
+  synchronized void lose() {
+    if (!closed) {
+      lost = true;
+      closed = true;
+      arena.close();
+    }
   }
 
   @Override
@@ -116,6 +158,8 @@ final class Bars implements AutoCloseable {
       closed = true;
       arena.close();
     }
+    kept.forEach(this::unmap);
+    kept.clear();
   }
 
   /** A mapped part of a region, with the system calls to use once it is unmapped. */

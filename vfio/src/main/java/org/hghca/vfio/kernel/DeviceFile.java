@@ -15,7 +15,7 @@ import org.hghca.linux.SystemCalls;
  * belong to another file by then. Thread-safe.
  */
 final class DeviceFile implements AutoCloseable {
-  private static final int PROT_READ_WRITE = 1 | 2;
+  static final int PROT_READ_WRITE = 1 | 2;
   private static final int MAP_SHARED = 1;
 
   private final SystemCalls calls;

@@ -201,7 +201,7 @@ final class KernelFunction implements PciFunction {
     LOG.warn("{}", cause);
     stopDma();
     interrupts.switchOff();
-    bars.close();
+    bars.lose();
     entry.leave();
   }
 

@@ -8,6 +8,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
+import org.hghca.vfio.direct.GuardedRegister;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -203,6 +204,49 @@ class KernelRegistersTest extends KernelFunctionFixture {
         assertThat(region.readByte(0)).isEqualTo(0xff);
       }
       assertThat(vfio.calls).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void doorbellThatIsOnItsWayToALostFunctionFindsMemory(boolean isRefused) {
+    try (DeviceFile device = new DeviceFile(vfio.system, vfio.openDevice(card, false))) {
+      Bars bars =
+          new Bars(vfio.system, device, Locator.parse("pci:" + CARD), KernelRelease.of(machine));
+      MmioRegion doorbells = bars.region(2);
+      long doorbell = doorbells.address(0xff8);
+      GuardedRegister.writeLong(doorbell, 1);
+      assertThat(card.register(2, 0xff8)).isEqualTo(1);
+      vfio.calls.clear();
+      if (isRefused) {
+        vfio.fail(0, 12); // ENOMEM
+      }
+
+      bars.lose();
+      GuardedRegister.writeLong(doorbell, 2);
+
+      assertThat(vfio.calls).containsExactly(isRefused ? "mmapInPlace failed" : "mmapInPlace");
+      assertThat(card.register(2, 0xff8)).isEqualTo(isRefused ? 2 : 1);
+      assertThat(doorbells.readLong(0xff8)).isEqualTo(-1);
+      doorbells.writeLong(0xff8, 3);
+      assertThat(card.register(2, 0xff8)).isEqualTo(isRefused ? 2 : 1);
+      bars.close();
+      bars.close();
+      assertThat(vfio.calls).hasSize(2).endsWith("munmap");
+    }
+    assertThat(vfio.leaks()).isEmpty();
+  }
+
+  @Test
+  void registersHaveAddressesWhereTheyAreMapped() {
+    card.sparse[2] = new long[] {0, 0x1000};
+    card.regionFlags[0] = 3;
+
+    try (PciFunction function = open("")) {
+      MmioRegion doorbells = function.region(2);
+      assertThat(doorbells.address(0xff8)).isNotZero();
+      assertThat(doorbells.address(0x1000)).isZero();
+      assertThat(function.region(0).address(0)).isZero();
     }
   }
 
