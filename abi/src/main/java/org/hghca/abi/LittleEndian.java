@@ -85,8 +85,12 @@ final class LittleEndian {
     return (int) ALIGNED_INT.getAcquire(segment, offset);
   }
 
+  static void putLongRelease(MemorySegment segment, long offset, long value) {
+    ALIGNED_LONG.setRelease(segment, offset, value);
+  }
+
   static void putIntsRelease(MemorySegment segment, long offset, int low, int high) {
-    ALIGNED_LONG.setRelease(segment, offset, join(low, high));
+    putLongRelease(segment, offset, join(low, high));
   }
 
   static long join(int low, int high) {

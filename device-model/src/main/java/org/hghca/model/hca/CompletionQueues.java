@@ -92,6 +92,7 @@ final class CompletionQueues implements CompletionSink {
 
   private final MemorySegment resized = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
+  private final QueueBytes place = new QueueBytes(Cqe.SIZE);
   private final MemorySegment owner = Arena.ofAuto().allocate(1);
   private long written;
 
@@ -346,10 +347,13 @@ final class CompletionQueues implements CompletionSink {
     int at = queue.position;
     long offset = (long) at * Cqe.SIZE;
     MemoryStatus status = memory.openQueue(queue.key, queue.pd, offset, Cqe.SIZE);
+    if (status == MemoryStatus.OK && putInPlace(offset)) {
+      return true;
+    }
     if (status == MemoryStatus.OK) {
       status = memory.readOpened(offset + Cqe.OWNER_OFFSET, owner, 0, 1);
     }
-    boolean isFree = (owner.get(ValueLayout.JAVA_BYTE, 0) & Cqe.OWNER_HARDWARE) != 0;
+    boolean isFree = isFree(owner.get(ValueLayout.JAVA_BYTE, 0));
     if (status == MemoryStatus.OK && isFree) {
       status = memory.writeOpened(offset, entry, Cqe.SIZE);
     }
@@ -364,8 +368,39 @@ final class CompletionQueues implements CompletionSink {
       events.completionQueueFailed(cqn);
       return false;
     }
+    advance();
+    return true;
+  }
+
+  private static boolean isFree(byte ownerByte) {
+    return (ownerByte & Cqe.OWNER_HARDWARE) != 0;
+  }
+
+  private void advance() {
     written++;
-    queue.position = at + 1 & (1 << queue.logSize) - 1;
+    queue.position = queue.position + 1 & (1 << queue.logSize) - 1;
+  }
+
+  /**
+   * Stores the entry where software reads it, the owner byte with the last 8 bytes.
+   *
+   * @return false when nothing was stored: it goes by copies, which tell why it cannot
+   */
+  private boolean putInPlace(long offset) {
+    if (!memory.reachOpened(offset, Cqe.SIZE, place)
+        || !memory.isOpenedWritable()
+        || !place.isAligned()) {
+      return false;
+    }
+    try {
+      if (!isFree(place.get(Cqe.OWNER_OFFSET))) {
+        return false;
+      }
+      Cqe.publish(entry, place.memory(), place.at());
+    } catch (IllegalStateException e) {
+      return false; // its arena is closed
+    }
+    advance();
     return true;
   }
 

@@ -1,7 +1,7 @@
 package org.hghca.model.hca;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.model.transport.MemoryStatus;
@@ -14,47 +14,66 @@ final class ReceiveWqeReader {
   static final int MAX_SLOT_LOG = 12;
 
   private final TranslationTables memory;
-  private final MemorySegment slot = Arena.ofAuto().allocate(1 << MAX_SLOT_LOG, 64);
+  private final QueueBytes slot = new QueueBytes(1 << MAX_SLOT_LOG);
+
+  /** Whether all of the slot is read in place. */
+  private boolean inPlace;
 
   ReceiveWqeReader(TranslationTables memory) {
     this.memory = memory;
   }
 
-  /** Reads the first unit of a slot, which is written last; returns whether it can be read. */
-  boolean loadFirst(int key, int pd, long place) {
-    return memory.readQueue(key, pd, place, slot, 0, NextUnit.SIZE) == MemoryStatus.OK;
+  /**
+   * Reads the first unit of a slot, which is written last, maybe in place as {@link QueueBytes}
+   * says; returns whether it can be read.
+   */
+  boolean loadFirst(int key, int pd, long place, int slotLog) {
+    if (memory.openQueue(key, pd, place, NextUnit.SIZE) != MemoryStatus.OK) {
+      return false;
+    }
+    inPlace = memory.reachOpened(place, 1 << slotLog, slot);
+    return inPlace || memory.readOpened(place, slot.copy(), 0, NextUnit.SIZE) == MemoryStatus.OK;
   }
 
   /** Whether the slot whose first unit was read holds a WQE. */
   boolean isPosted() {
-    return NextUnit.isPosted(slot, 0);
+    return NextUnit.isPosted(slot.memory(), slot.at());
   }
 
   /** Reads the rest of the slot whose first unit was read last; returns whether it can be read. */
   boolean loadRest(long place, int slotLog) {
+    if (inPlace) {
+      VarHandle.acquireFence(); // what follows is as new as the first unit
+      return true;
+    }
     int size = (1 << slotLog) - NextUnit.SIZE;
-    return memory.readOpened(place + NextUnit.SIZE, slot, NextUnit.SIZE, size) == MemoryStatus.OK;
+    return memory.readOpened(place + NextUnit.SIZE, slot.memory(), NextUnit.SIZE, size)
+        == MemoryStatus.OK;
   }
 
   /** Reads a whole slot, which is known to be posted; returns whether it can be read. */
   boolean load(int key, int pd, long place, int slotLog) {
-    return memory.readQueue(key, pd, place, slot, 0, 1 << slotLog) == MemoryStatus.OK;
+    return memory.readQueue(key, pd, place, slot.copy(), 0, 1 << slotLog) == MemoryStatus.OK;
   }
 
   /** The position of the WQE after the one that was read, in units of its ring. */
   int next() {
-    return NextUnit.nextHeadUnits16(slot, 0);
+    return NextUnit.nextHeadUnits16(slot.memory(), slot.at());
   }
 
   /** Decodes the slot that was read. */
   void parse(int slotLog, ReceiveWork into) {
-    for (int at = NextUnit.SIZE; at < 1 << slotLog; at += DataUnit.SIZE) {
-      if (DataUnit.isTerminator(slot, at)) {
+    MemorySegment units = slot.memory();
+    long end = slot.at() + (1 << slotLog);
+    for (long at = slot.at() + NextUnit.SIZE; at < end; at += DataUnit.SIZE) {
+      if (DataUnit.isTerminator(units, at)) {
         return;
       }
-      if (DataUnit.isInline(DataUnit.firstDword(slot, at))
+      if (DataUnit.isInline(DataUnit.firstDword(units, at))
           || !into.pieces.add(
-              DataUnit.address(slot, at), DataUnit.lkey(slot, at), DataUnit.byteCount(slot, at))) {
+              DataUnit.address(units, at),
+              DataUnit.lkey(units, at),
+              DataUnit.byteCount(units, at))) {
         into.status = WorkStatus.LOCAL_OPERATION;
         return;
       }

@@ -210,6 +210,32 @@ final class TranslationTables implements KeyedMemory {
         : MemoryStatus.DENIED;
   }
 
+  /** Has bytes of a queue be read in place where that is possible, else from a copy. */
+  MemoryStatus view(int key, int domain, long position, int size, QueueBytes into) {
+    MemoryStatus status = openQueue(key, domain, position, size);
+    return status == MemoryStatus.OK && !reachOpened(position, size, into)
+        ? readOpened(position, into.copy(), 0, size)
+        : status;
+  }
+
+  /**
+   * Finds bytes of the queue whose part was opened in place; returns false where there are none.
+   */
+  boolean reachOpened(long position, int size, QueueBytes into) {
+    long address = opened.start() + position;
+    if (!opened.holds(position, size) || !reaches(opened, address, size)) {
+      return false;
+    }
+    DmaWindow window = opened.window();
+    into.place(window.memory(), opened.iova(address) - window.iova());
+    return true;
+  }
+
+  /** Whether the queue whose part was opened may be written, and so may the window it is in. */
+  boolean isOpenedWritable() {
+    return opened.permits(MemoryAccess.LOCAL_WRITE) && opened.window().access().writable();
+  }
+
   /** Reads bytes of the queue whose part was opened. */
   MemoryStatus readOpened(long position, MemorySegment target, long offset, int size) {
     return opened.holds(position, size)

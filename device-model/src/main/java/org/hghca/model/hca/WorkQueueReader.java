@@ -1,6 +1,5 @@
 package org.hghca.model.hca;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.AtomicUnit;
 import org.hghca.abi.DataUnit;
@@ -33,7 +32,12 @@ final class WorkQueueReader implements WorkQueues {
   private final ReceiveWqeReader receives;
   private final SharedReceiveQueues sharedQueues;
   private final LocalGids gids;
-  private final MemorySegment send = Arena.ofAuto().allocate(MAX_SEND, 64);
+  private final QueueBytes bytes = new QueueBytes(MAX_SEND);
+
+  /** What has the send WQE that is read, and where it begins there. */
+  private MemorySegment send = bytes.memory();
+
+  private long base;
 
   WorkQueueReader(
       TranslationTables memory,
@@ -86,20 +90,32 @@ final class WorkQueueReader implements WorkQueues {
       return WorkStatus.LOCAL_OPERATION;
     }
     long place = qp.sendQueueOffset + offset;
-    if (memory.readQueue(qp.sendQueueKey, qp.pd, place, send, 0, size) != MemoryStatus.OK) {
+    if (memory.view(qp.sendQueueKey, qp.pd, place, size, bytes) != MemoryStatus.OK) {
       return WorkStatus.QUEUE_UNREADABLE;
     }
-    into.immediate = NextUnit.immediate(send, 0);
-    into.solicited = (NextUnit.flags(send, 0) & NextUnit.SOLICITED) != 0;
-    int ownOpcode = NextUnit.opcode(send, 0);
+    send = bytes.memory();
+    base = bytes.at();
+    try {
+      return read(qp, queue, size, into);
+    } catch (IllegalStateException e) { // its arena is closed: a call of the bus finds that, too
+      queue.sendUnits = 0;
+      memory.readQueue(qp.sendQueueKey, qp.pd, place, bytes.copy(), 0, size);
+      return WorkStatus.QUEUE_UNREADABLE;
+    }
+  }
+
+  private WorkStatus read(ConnectionContext qp, QueuePositions queue, int size, SendWork into) {
+    into.immediate = NextUnit.immediate(send, base);
+    into.solicited = (NextUnit.flags(send, base) & NextUnit.SOLICITED) != 0;
+    int ownOpcode = NextUnit.opcode(send, base);
     WorkStatus status =
         ownOpcode != 0 && ownOpcode != queue.sendOpcode
             ? WorkStatus.LOCAL_OPERATION
             : parse(qp, queue.sendOpcode, size, into);
-    queue.sendUnits = NextUnit.nextSize16(send, 0);
-    queue.sendOffset = NextUnit.nextHeadUnits16(send, 0) * UNIT;
-    queue.sendOpcode = NextUnit.nextOpcode(send, 0);
-    queue.sendFence = NextUnit.nextFence(send, 0) != 0;
+    queue.sendUnits = NextUnit.nextSize16(send, base);
+    queue.sendOffset = NextUnit.nextHeadUnits16(send, base) * UNIT;
+    queue.sendOpcode = NextUnit.nextOpcode(send, base);
+    queue.sendFence = NextUnit.nextFence(send, base) != 0;
     return status;
   }
 
@@ -120,13 +136,15 @@ final class WorkQueueReader implements WorkQueues {
         return WorkStatus.LOCAL_OPERATION;
       }
     }
-    if (at < size && DataUnit.isInline(DataUnit.firstDword(send, at))) {
+    if (at < size && DataUnit.isInline(DataUnit.firstDword(send, base + at))) {
       return parseInline(operation, at, size, into);
     }
     for (; at < size; at += DataUnit.SIZE) {
-      if (DataUnit.isInline(DataUnit.firstDword(send, at))
+      if (DataUnit.isInline(DataUnit.firstDword(send, base + at))
           || !into.pieces.add(
-              DataUnit.address(send, at), DataUnit.lkey(send, at), DataUnit.byteCount(send, at))) {
+              DataUnit.address(send, base + at),
+              DataUnit.lkey(send, base + at),
+              DataUnit.byteCount(send, base + at))) {
         return WorkStatus.LOCAL_OPERATION;
       }
     }
@@ -143,43 +161,45 @@ final class WorkQueueReader implements WorkQueues {
 
   private void parseRemoteMemory(SendOperation operation, SendWork into) {
     int at = NextUnit.SIZE;
-    into.remoteAddress = RemoteAddressUnit.address(send, at);
-    into.remoteKey = RemoteAddressUnit.rkey(send, at);
+    into.remoteAddress = RemoteAddressUnit.address(send, base + at);
+    into.remoteKey = RemoteAddressUnit.rkey(send, base + at);
     if (operation.isAtomic()) {
       at += RemoteAddressUnit.SIZE;
-      into.swapAdd = AtomicUnit.swapAdd(send, at);
-      into.compare = AtomicUnit.compare(send, at);
+      into.swapAdd = AtomicUnit.swapAdd(send, base + at);
+      into.compare = AtomicUnit.compare(send, base + at);
     }
   }
 
   /** Returns false for an IPv6 destination from an entry of the GID table that has none. */
   private boolean parseDestination(ConnectionContext qp, SendWork into) {
     int at = NextUnit.SIZE;
-    into.destinationMac = UdUnit.destinationMac(send, at);
-    into.sourceMac = UdUnit.sourceMac(send, at);
-    into.destinationQpn = UdUnit.destinationQpn(send, at) & QPN_MASK;
-    into.queueKey = UdUnit.qkey(send, at);
+    into.destinationMac = UdUnit.destinationMac(send, base + at);
+    into.sourceMac = UdUnit.sourceMac(send, base + at);
+    into.destinationQpn = UdUnit.destinationQpn(send, base + at) & QPN_MASK;
+    into.queueKey = UdUnit.qkey(send, base + at);
     parsePath(qp, into);
-    if (!UdUnit.isIpv6(send, at)) {
-      into.path.ipv4(UdUnit.sourceIp(send, at), UdUnit.destinationIp(send, at));
+    if (!UdUnit.isIpv6(send, base + at)) {
+      into.path.ipv4(UdUnit.sourceIp(send, base + at), UdUnit.destinationIp(send, base + at));
       return true;
     }
-    int source = UdUnit.sourceIndex(send, at);
+    int source = UdUnit.sourceIndex(send, base + at);
     if (!gids.isIpv6(source)) {
       return false;
     }
     into.path.source(gids.high(source), gids.low(source));
-    into.path.destination(UdUnit.destinationGidHigh(send, at), UdUnit.destinationGidLow(send, at));
+    into.path.destination(
+        UdUnit.destinationGidHigh(send, base + at), UdUnit.destinationGidLow(send, base + at));
     return true;
   }
 
   private void parsePath(ConnectionContext qp, SendWork into) {
     int at = NextUnit.SIZE;
-    boolean told = UdUnit.hasPath(send, at);
+    boolean told = UdUnit.hasPath(send, base + at);
     into.path.service(
-        told ? UdUnit.trafficClass(send, at) : 0, told ? UdUnit.hopLimit(send, at) : 0);
-    int label = told ? UdUnit.flowLabel(send, at) : 0;
-    if (told && label == 0 && UdUnit.isPortByNumbers(send, at)) {
+        told ? UdUnit.trafficClass(send, base + at) : 0,
+        told ? UdUnit.hopLimit(send, base + at) : 0);
+    int label = told ? UdUnit.flowLabel(send, base + at) : 0;
+    if (told && label == 0 && UdUnit.isPortByNumbers(send, base + at)) {
       into.path.portOnly(qp.qpn, into.destinationQpn);
     } else {
       into.path.flow(label, qp.qpn, into.destinationQpn);
@@ -187,14 +207,14 @@ final class WorkQueueReader implements WorkQueues {
   }
 
   private WorkStatus parseInline(SendOperation operation, int at, int size, SendWork into) {
-    int length = InlineUnit.length(send, at);
+    int length = InlineUnit.length(send, base + at);
     if (operation.isAnsweredWithData()
         || length > size - at - InlineUnit.HEADER_SIZE
         || length > SendWork.MAX_INLINE) {
       return WorkStatus.LOCAL_OPERATION;
     }
     into.inlineLength = length;
-    MemorySegment.copy(send, at + InlineUnit.HEADER_SIZE, into.inline(), 0, length);
+    MemorySegment.copy(send, base + at + InlineUnit.HEADER_SIZE, into.inline(), 0, length);
     return WorkStatus.SUCCESS;
   }
 
@@ -233,9 +253,20 @@ final class WorkQueueReader implements WorkQueues {
     }
     int offset = queue.receiveOffset;
     into.position = offset;
+    try {
+      return read(qp, queue, offset, into);
+    } catch (IllegalStateException e) { // its arena is closed: a call of the bus finds that, too
+      receives.load(qp.receiveQueueKey, qp.pd, qp.receiveQueueOffset + offset, log);
+      into.status = WorkStatus.QUEUE_UNREADABLE;
+      return true;
+    }
+  }
+
+  private boolean read(ConnectionContext qp, QueuePositions queue, int offset, ReceiveWork into) {
+    int log = qp.receiveSlotLog;
     long place = qp.receiveQueueOffset + offset;
     // The first unit is written last: it is read separately before the rest.
-    if (!receives.loadFirst(qp.receiveQueueKey, qp.pd, place)) {
+    if (!receives.loadFirst(qp.receiveQueueKey, qp.pd, place, log)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
