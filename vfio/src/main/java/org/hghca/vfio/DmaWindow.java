@@ -3,6 +3,7 @@ package org.hghca.vfio;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import org.hghca.linux.LostPages;
 
 /**
@@ -13,6 +14,8 @@ import org.hghca.linux.LostPages;
  * @param access what the device may do
  */
 public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
+  private static final ValueLayout.OfShort LITTLE_SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
   private static final VarHandle SHORT = ValueLayout.JAVA_SHORT.varHandle();
   private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -34,6 +37,18 @@ public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
   public void read(long address, MemorySegment destination, long offset, long length) {
     MemorySegment.copy(memory, address - iova, destination, offset, length);
     LostPages.throwFault();
+  }
+
+  /**
+   * Loads a number of two bytes in little-endian order, which the range must hold.
+   *
+   * @return 0 to 65535
+   * @throws IllegalStateException as of {@link #read}, and the others
+   */
+  public int readShort(long address) {
+    int number = memory.get(LITTLE_SHORT, address - iova) & 0xffff;
+    LostPages.throwFault();
+    return number;
   }
 
   /**

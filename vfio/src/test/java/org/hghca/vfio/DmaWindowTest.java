@@ -1,6 +1,7 @@
 package org.hghca.vfio;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -44,6 +45,17 @@ class DmaWindowTest {
   @Test
   void writeStoresItsBytesAndNoOthersInAnArray() {
     assertWritesExactly(MemorySegment.ofArray(new byte[SIZE]));
+  }
+
+  @Test
+  void twoBytesAreALittleEndianNumberAtAnyAddress() {
+    MemorySegment memory = MemorySegment.ofArray(new byte[] {1, 2, -1, -2, 5});
+    DmaWindow window = new DmaWindow(IOVA, memory, DmaAccess.READ);
+    assertThat(window.readShort(IOVA)).isEqualTo(0x0201);
+    assertThat(window.readShort(IOVA + 1)).isEqualTo(0xff02);
+    assertThat(window.readShort(IOVA + 2)).isEqualTo(0xfeff);
+    assertThatThrownBy(() -> window.readShort(IOVA + 4))
+        .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
   private void assertWritesExactly(MemorySegment memory) {

@@ -120,6 +120,20 @@ public final class HostMemory {
         || refused("write", iova, length);
   }
 
+  /**
+   * Reads a number of two bytes, in little-endian order, through a window.
+   *
+   * @return 0 to 65535; -1 when there is no window, and {@link #read} has to be tried
+   */
+  public int readShort(long iova) {
+    DmaWindow window = window(iova, Short.BYTES);
+    try {
+      return window == null ? -1 : window.readShort(iova);
+    } catch (IllegalStateException | InternalError e) {
+      return -1;
+    }
+  }
+
   /** Reads through a window; returns false when its memory has gone. */
   static boolean read(DmaWindow window, long iova, MemorySegment target, long offset, long length) {
     try {

@@ -87,6 +87,12 @@ final class SendWindow {
 
   /** Packets of a request are sent, each by itself. */
   void sentEach(SendWork request, int from, int to) {
+    int units = units(request, from, to);
+    if (unasked + units < size / 2 && inFlight + units < size) {
+      inFlight += units; // none of them asks
+      unasked += units;
+      return;
+    }
     for (int i = from; i < to; i++) {
       sent(request, i, i + 1);
     }

@@ -54,9 +54,12 @@ final class CommonRegisters {
 
   private int deviceFeatureSelect;
   private int driverFeatureSelect;
-  private long driverFeatures;
+  private volatile long driverFeatures;
   private int configVector;
-  private int status;
+
+  /** Written under the monitor; a step reads it without, when it is asked many times. */
+  private volatile int status;
+
   private int generation;
   private int queueSelect;
 
@@ -115,7 +118,7 @@ final class CommonRegisters {
   }
 
   /** Whether the driver is ready and the device has not failed. */
-  synchronized boolean isRunning() {
+  boolean isRunning() {
     return (status & (DeviceStatus.DRIVER_OK | DeviceStatus.NEEDS_RESET)) == DeviceStatus.DRIVER_OK;
   }
 
@@ -133,7 +136,7 @@ final class CommonRegisters {
   }
 
   /** The features that were negotiated. */
-  synchronized long features() {
+  long features() {
     return (status & DeviceStatus.FEATURES_OK) != 0 ? driverFeatures : 0;
   }
 

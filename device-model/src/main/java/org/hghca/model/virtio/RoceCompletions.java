@@ -2,8 +2,6 @@ package org.hghca.model.virtio;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.function.IntConsumer;
 import org.hghca.model.hca.HostMemory;
@@ -23,9 +21,6 @@ import org.hghca.wire.PacketOpcode;
  * that has no buffer for one is dead from then on. Used in steps of the card.
  */
 final class RoceCompletions implements CompletionSink {
-  private static final ValueLayout.OfInt BIG =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-
   private final HostMemory host;
   private final RoceObjects objects;
   private final RoceQueues queues;
@@ -56,10 +51,18 @@ final class RoceCompletions implements CompletionSink {
     if (status == WorkStatus.SUCCESS && !queue.isSignaled(request.position)) {
       return;
     }
-    begin(qp, queue.number(request.position), status, opcode(request.operation));
-    if (status == WorkStatus.SUCCESS && request.operation.isAnsweredWithData()) {
-      CompletionEntry.BYTE_LENGTH.set(entry, 0, (int) request.length());
-    }
+    boolean reads = status == WorkStatus.SUCCESS && request.operation.isAnsweredWithData();
+    CompletionEntry.put(
+        entry,
+        0,
+        queue.number(request.position),
+        code(status),
+        opcode(request.operation),
+        reads ? (int) request.length() : 0,
+        0,
+        qp.qpn,
+        0,
+        0);
     write(qp.sendCqn, status != WorkStatus.SUCCESS);
   }
 
@@ -82,40 +85,35 @@ final class RoceCompletions implements CompletionSink {
     int sent = operation & PacketOpcode.OPERATION_MASK;
     int opcode =
         PacketOpcode.isSend(sent) ? CompletionEntry.RECV : CompletionEntry.RECV_RDMA_WITH_IMM;
-    beginReceive(qp, request, WorkStatus.SUCCESS, opcode);
-    int flags = 0;
-    if (PacketOpcode.hasImmediate(sent)) {
-      flags |= CompletionEntry.FLAG_WITH_IMM;
-      entry.set(BIG, CompletionEntry.IMMEDIATE.offset(), immediate);
-    }
-    if (qp.service == Service.UD) {
-      flags |= CompletionEntry.FLAG_GRH;
-      CompletionEntry.SOURCE_QPN.set(entry, 0, request.remoteQpn);
-    }
-    CompletionEntry.FLAGS.set(entry, 0, flags);
-    CompletionEntry.BYTE_LENGTH.set(entry, 0, (int) length);
+    boolean hasImmediate = PacketOpcode.hasImmediate(sent);
+    boolean isDatagram = qp.service == Service.UD;
+    CompletionEntry.put(
+        entry,
+        0,
+        giveBack(qp, request),
+        CompletionStatus.SUCCESS,
+        opcode,
+        (int) length,
+        hasImmediate ? immediate : 0,
+        qp.qpn,
+        isDatagram ? request.remoteQpn : 0,
+        (hasImmediate ? CompletionEntry.FLAG_WITH_IMM : 0)
+            | (isDatagram ? CompletionEntry.FLAG_GRH : 0));
     write(qp.receiveCqn, solicited);
   }
 
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveWork request, WorkStatus status) {
-    beginReceive(qp, request, status, CompletionEntry.RECV);
+    CompletionEntry.put(
+        entry, 0, giveBack(qp, request), code(status), CompletionEntry.RECV, 0, 0, qp.qpn, 0, 0);
     write(qp.receiveCqn, true);
   }
 
-  private void beginReceive(
-      ConnectionContext qp, ReceiveWork request, WorkStatus status, int opcode) {
+  /** Gives the oldest receive back; returns the driver's number of it. */
+  private long giveBack(ConnectionContext qp, ReceiveWork request) {
     RoceWorkQueue queue = queues.receives(qp.qpn);
     queues.giveBack(qp.qpn, queue);
-    begin(qp, queue.number(request.position), status, opcode);
-  }
-
-  private void begin(ConnectionContext qp, long number, WorkStatus status, int opcode) {
-    entry.fill((byte) 0);
-    CompletionEntry.WR_ID.setLong(entry, 0, number);
-    CompletionEntry.STATUS.set(entry, 0, code(status));
-    CompletionEntry.OPCODE.set(entry, 0, opcode);
-    CompletionEntry.QPN.set(entry, 0, qp.qpn);
+    return queue.number(request.position);
   }
 
   private void write(int cqn, boolean solicited) {

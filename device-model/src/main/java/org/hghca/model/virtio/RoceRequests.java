@@ -78,8 +78,8 @@ final class RoceRequests implements WorkQueues {
   /** Copies the element, whose missing bytes are 0; returns how many there are. */
   private long copy() throws QueueException {
     long bytes = Math.min(chain.readableBytes(), MOST_BYTES);
-    element.fill((byte) 0);
     chain.read(host, 0, element, bytes);
+    element.asSlice(bytes).fill((byte) 0);
     return bytes;
   }
 

@@ -47,7 +47,12 @@ final class SplitQueue {
     return setup.vector();
   }
 
+  /** Reads a field of two bytes, which all words of rings are. */
   private int read(long address, Field field) throws QueueException {
+    int word = host.readShort(address + field.offset());
+    if (word >= 0) {
+      return word;
+    }
     if (!host.read(address + field.offset(), scratch, field.offset(), field.width())) {
       throw new QueueException("a ring cannot be read");
     }
@@ -140,8 +145,9 @@ final class SplitQueue {
    */
   void complete(int head, int written) throws QueueException {
     long entry = setup.device() + UsedRing.entry(used & setup.size() - 1);
-    UsedRing.ENTRY_ID.set(scratch, 0, head);
-    UsedRing.ENTRY_LENGTH.set(scratch, 0, written);
+    // As one number, which a load of all eight bytes finds in the store buffer: of two halves it
+    // would wait until they, and a payload before them, have left it.
+    UsedRing.ENTRY.setLong(scratch, 0, (long) written << 32 | head);
     if (!host.write(entry, scratch, 0, UsedRing.ENTRY_SIZE)) {
       throw new QueueException("the used ring cannot be written");
     }

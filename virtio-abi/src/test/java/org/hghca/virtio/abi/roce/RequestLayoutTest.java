@@ -38,6 +38,31 @@ class RequestLayoutTest {
   }
 
   @Test
+  void completionThatIsWrittenAtOnce() {
+    Structure structure = new Structure(48);
+    CompletionEntry.put(
+        structure.memory(),
+        Structure.BASE,
+        0x8706_0504_0302_0100L,
+        0x88,
+        0x99,
+        0x9392_9190,
+        0x9495_9697,
+        0x9b9a_9998,
+        0x9f9e_9d9c,
+        0xa3a2_a1a0);
+    assertThat(structure.hex())
+        .isEqualTo(
+            "0001020304050687"
+                + "8899"
+                + "000000000000"
+                + "9091929394959697"
+                + "98999a9b9c9d9e9f"
+                + "a0a1a2a3"
+                + "000000000000000000000000");
+  }
+
+  @Test
   void resultOfACompletionIsReadAtOnce() {
     Structure structure = new Structure(48);
     structure.set(CompletionEntry.STATUS, 0x88);
