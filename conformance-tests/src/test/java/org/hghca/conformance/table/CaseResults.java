@@ -20,7 +20,8 @@ import org.junit.platform.launcher.TestPlan;
  * Writes the table of all {@linkplain VerbsCase cases} when tests end: to {@code
  * conformance-tests/target/verbs-behaviour.md}, and to what the system property {@code hghca.table}
  * names, relative to the project's folder, if every case was run on every profile. The build runs
- * them on one profile after the other; the results of the others are those of their last run.
+ * them on one profile after the other; the results of other profiles and classes are those of their
+ * last run. Those on a named device are another table's.
  */
 public final class CaseResults implements TestExecutionListener {
   private final Map<String, Result> results = new ConcurrentHashMap<>();
@@ -75,13 +76,12 @@ public final class CaseResults implements TestExecutionListener {
     if (here.isEmpty(rows)) {
       return;
     }
-    here.save();
-    List<ProfileResults> all =
-        CaseTable.PROFILES.stream()
-            .map(name -> name.equals(here.profile()) ? here : ProfileResults.load(name))
-            .toList();
-    String table = CaseTable.render(rows, all);
     Path project = CaseTable.project();
+    Path folder = ProfileResults.folder(project, CaseTable.DEVICE);
+    here.save(folder);
+    List<ProfileResults> all =
+        CaseTable.PROFILES.stream().map(name -> ProfileResults.load(folder, name)).toList();
+    String table = CaseTable.render(rows, all);
     write(project.resolve("conformance-tests/target/verbs-behaviour.md"), table);
     String wanted = System.getProperty("hghca.table", "");
     if (!wanted.isEmpty() && all.stream().allMatch(profile -> profile.isComplete(rows))) {

@@ -21,9 +21,11 @@ final class CaseTable {
   /** The profiles that run every case, in the order of the build. */
   static final List<String> PROFILES = List.of("s", "r1", "r2", "virtio");
 
+  /** The device under test; empty for software HCAs of the tests. */
+  static final String DEVICE = System.getProperty("hghca.device", "");
+
   private static final String PACKAGE = "org/hghca/conformance";
   private static final String CLASS = ".class";
-  private static final String DEVICE = System.getProperty("hghca.device", "");
 
   private CaseTable() {}
 

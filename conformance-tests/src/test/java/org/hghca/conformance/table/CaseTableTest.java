@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The table of the verbs' behaviour, and the committed one. */
 class CaseTableTest {
@@ -48,6 +50,26 @@ class CaseTableTest {
                     .doesNotContain("\n")
                     .doesNotContain("  ")
                     .matches("[^|]*(\\|[^|]+){3}\\|"));
+  }
+
+  /** The run over UDP is one of some tests on a named device. */
+  @Test
+  void laterRunKeepsTheResultsOfOtherClassesAndDevices(@TempDir Path project) {
+    Path models = ProfileResults.folder(project, "");
+    Path named = ProfileResults.folder(project, "model:a?net=udp:127.0.6.1");
+    Result passed = Result.of(Outcome.PASSED);
+    Result failed = Result.of(Outcome.FAILED);
+    new ProfileResults("s", Map.of("a.One#x", passed, "a.One#y", passed)).save(models);
+    new ProfileResults("s", Map.of("a.Two", failed)).save(models);
+    new ProfileResults("s", Map.of("a.One#x", failed)).save(named);
+    ProfileResults loaded = ProfileResults.load(models, "s");
+    assertThat(loaded.of("a.One#x").outcome()).isEqualTo(Outcome.PASSED);
+    assertThat(loaded.of("a.One#y").outcome()).isEqualTo(Outcome.PASSED);
+    assertThat(loaded.of("a.Two#z").outcome()).isEqualTo(Outcome.FAILED);
+    assertThat(ProfileResults.load(named, "s").of("a.One#y").outcome()).isEqualTo(Outcome.NOT_RUN);
+    new ProfileResults("s", Map.of("a.One#x", failed)).save(models);
+    assertThat(ProfileResults.load(models, "s").of("a.One#x").outcome()).isEqualTo(Outcome.FAILED);
+    assertThat(ProfileResults.load(models, "s").of("a.One#y").outcome()).isEqualTo(Outcome.NOT_RUN);
   }
 
   @Test
