@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The programs of perftest, each with itself, on two software HCAs on the loopback interface. */
 @Timeout(120)
 class PerfCommandsTest {
-  private static final String SERVER = "127.0.0.61";
-  private static final String CLIENT = "127.0.0.62";
+  private static final String SERVER = "127.0.5.61";
+  private static final String CLIENT = "127.0.5.62";
   private static final String NUMBER = "\\d+\\.\\d+";
 
   private final List<RunningCommand> started = new ArrayList<>();
@@ -184,8 +184,8 @@ class PerfCommandsTest {
     assertThat(folder.resolve("client.html"))
         .content()
         .contains("<h1>ib_write_lat, RC</h1>")
-        .contains("<dd>client of 127.0.0.61</dd>")
-        .contains("<dd>model:127.0.0.62?net=udp:127.0.0.62</dd>")
+        .contains("<dd>client of 127.0.5.61</dd>")
+        .contains("<dd>model:127.0.5.62?net=udp:127.0.5.62</dd>")
         .contains("<dt>profile</dt>")
         .contains("<figcaption>Distribution of latencies</figcaption>")
         .contains("<td>2</td>\n<td>100</td>");
@@ -222,16 +222,16 @@ class PerfCommandsTest {
     String ends =
         """
          local address: LID 0000 QPN 0x[0-9a-f]{4,6} PSN 0x[0-9a-f]{4,6} RKey 0x[0-9a-f]{6,8} VAddr 0x[0-9a-f]{14}
-         GID: 00:00:00:00:00:00:00:00:00:00:255:255:127:00:00:62
+         GID: 00:00:00:00:00:00:00:00:00:00:255:255:127:00:05:62
          local address: LID 0000 QPN 0x[0-9a-f]{4,6} PSN 0x[0-9a-f]{4,6} RKey 0x[0-9a-f]{6,8} VAddr 0x[0-9a-f]{14}
-         GID: 00:00:00:00:00:00:00:00:00:00:255:255:127:00:00:62
+         GID: 00:00:00:00:00:00:00:00:00:00:255:255:127:00:05:62
         """;
     assertThat(runs.get(1).out())
         .startsWith(
             dashes
                 + """
                                     RDMA_Write Bidirectional BW Test
-                 Dual-port       : OFF\t\tDevice         : model:127.0.0.62?net=udp:127.0.0.62
+                 Dual-port       : OFF\t\tDevice         : model:127.0.5.62?net=udp:127.0.5.62
                  Number of qps   : 2\t\tTransport type : IB
                  Connection type : RC\t\tUsing SRQ      : OFF
                  PCIe relax order: OFF\t\tLock-free      : ON
@@ -296,7 +296,7 @@ class PerfCommandsTest {
     assertThat(both("ib_send_bw -n 100 -g").get(0).out())
         .contains("                    Send BW Multicast Test\n")
         .containsPattern("local" + group.formatted("MGID") + bytes.formatted(133))
-        .containsPattern("remote address: .*\n GID: 00:.*:127:00:00:62\n");
+        .containsPattern("remote address: .*\n GID: 00:.*:127:00:05:62\n");
   }
 
   @ParameterizedTest
@@ -362,7 +362,7 @@ class PerfCommandsTest {
     assertThat(served.exitCode()).isEqualTo(1);
     assertThat(served.err())
         .matches(
-            "hghca: 127\\.0\\.0\\.62:\\d+ ended the connection, or cannot be reached any more, and"
+            "hghca: 127\\.0\\.5\\.62:\\d+ ended the connection, or cannot be reached any more, and"
                 + " did not send its address: Work Request Flushed Error\n");
   }
 
@@ -449,7 +449,7 @@ class PerfCommandsTest {
             json(
                 """
                 {"test": "RDMA_Write_BW_Test", "Dual_port": "OFF",
-                 "Device": "model:127.0.0.62?net=udp:127.0.0.62", "Number_of_qps": 1,
+                 "Device": "model:127.0.5.62?net=udp:127.0.5.62", "Number_of_qps": 1,
                  "Transport_type": "IB", "Connection_type": "RC", "Using_SRQ": "OFF",
                  "PCIe_relax_order": "OFF", "ibv_wr_API": "OFF", "TX_depth": 100,
                  "CQ_Moderation": 100, "Mtu": 4096, "Link_type": "Ethernet", "GID_index": 0,

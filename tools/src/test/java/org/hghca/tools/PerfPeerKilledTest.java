@@ -7,14 +7,19 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A side of a program of perftest whose peer, with its software HCA, is killed meanwhile. */
+@ResourceLock(PerfPeerKilledTest.OURS) // one of its tests at a time
+@Execution(ExecutionMode.CONCURRENT) // it waits for processes of its own
 @Timeout(120)
 class PerfPeerKilledTest {
-  private static final String OURS = "127.0.0.81";
-  private static final String KILLED = "127.0.0.82";
+  static final String OURS = "127.0.5.81";
+  private static final String KILLED = "127.0.5.82";
 
   private static String command(String program, int port, String address) {
     return "perf %s -p %d -d model:%s?net=udp:%s".formatted(program, port, address, address);

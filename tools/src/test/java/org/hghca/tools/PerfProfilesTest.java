@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(60)
 class PerfProfilesTest {
-  private static final String SERVER = "127.0.0.71";
-  private static final String CLIENT = "127.0.0.72";
+  private static final String SERVER = "127.0.5.71";
+  private static final String CLIENT = "127.0.5.72";
 
   private static final List<String> WORKING =
       List.of(

@@ -164,7 +164,7 @@ class PerfSuiteCommandTest {
             "-s",
             "64",
             "-d",
-            "model:a?net=udp:127.0.0.63");
+            "model:a?net=udp:127.0.5.63");
     assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
     assertThat(run.out()).contains("\n 64  ");
   }

@@ -193,12 +193,12 @@ class PingpongCommandsTest {
   @Test
   void networksCarryIt() throws Exception {
     String gid = " -g 0 -n 100";
-    RunningCommand server = start("rc_pingpong" + gid, "model:here?net=udp:127.0.0.61");
-    CommandLineRun client = client("rc_pingpong" + gid, "model:there?net=udp:127.0.0.62");
+    RunningCommand server = start("rc_pingpong" + gid, "model:here?net=udp:127.0.5.91");
+    CommandLineRun client = client("rc_pingpong" + gid, "model:there?net=udp:127.0.5.92");
     assertPlayed(client, lines(1, ",", 819_200, 100));
     assertThat(client.out())
-        .contains("GID ::ffff:127.0.0.62\n  remote address: ")
-        .contains("GID ::ffff:127.0.0.61\n819200 bytes");
+        .contains("GID ::ffff:127.0.5.92\n  remote address: ")
+        .contains("GID ::ffff:127.0.5.91\n819200 bytes");
     assertPlayed(server.await(), lines(1, ",", 819_200, 100));
   }
 

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(120)
 class RdmacmCommandsTest {
-  private static final String SERVER = "127.0.0.51";
-  private static final String CLIENT = "127.0.0.52";
+  private static final String SERVER = "127.0.5.51";
+  private static final String CLIENT = "127.0.5.52";
   private static final Pattern REFUSED =
       Pattern.compile("REJECTED, error:? 8|UNREACHABLE, error:|Connection refused");
   private static final String GROUP = "239.1.2.3";
@@ -96,7 +96,7 @@ class RdmacmCommandsTest {
 
   @Test
   void rpingWithoutServerIsRejected() throws Exception {
-    CommandLineRun client = start(CLIENT, "rping -c -a 127.0.0.52").await();
+    CommandLineRun client = start(CLIENT, "rping -c -a 127.0.5.52").await();
     assertThat(client.exitCode()).isEqualTo(ExitCode.FAILED.code());
     assertThat(client.err())
         .isEqualTo("cma event RDMA_CM_EVENT_REJECTED, error 8\nwait for CONNECTED state 4\n");
@@ -144,7 +144,7 @@ class RdmacmCommandsTest {
 
   @Test
   void ucmatoseWithoutServerPrintsTheReason() throws Exception {
-    assertThat(start(CLIENT, "ucmatose -s 127.0.0.52").await())
+    assertThat(start(CLIENT, "ucmatose -s 127.0.5.52").await())
         .isEqualTo(
             new CommandLineRun(
                 1,
@@ -247,7 +247,7 @@ class RdmacmCommandsTest {
 
   @Test
   void clientWithoutServerIsRefused() throws Exception {
-    assertThat(start(CLIENT, "rdma-client -s 127.0.0.52").await())
+    assertThat(start(CLIENT, "rdma-client -s 127.0.5.52").await())
         .isEqualTo(
             new CommandLineRun(
                 1,

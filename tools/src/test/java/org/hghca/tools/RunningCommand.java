@@ -3,31 +3,76 @@ package org.hghca.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
-import java.io.StringWriter;
+import java.io.Writer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.hghca.vfio.kernel.Machine;
 
 /** A command in a thread of its own, which {@link #close} interrupts. */
 @SuppressWarnings("try") // an interrupt ends the test
 final class RunningCommand implements AutoCloseable {
-  private final StringWriter out = new StringWriter();
-  private final StringWriter err = new StringWriter();
+  private final Printed out = new Printed();
+  private final Printed err = new Printed();
   private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
   private final Thread thread;
+
+  /** What a command has printed; who waits for a text hears of each write. */
+  private static final class Printed extends Writer {
+    private final StringBuilder text = new StringBuilder();
+
+    @Override
+    public synchronized void write(char[] chars, int start, int length) {
+      text.append(chars, start, length);
+      notifyAll();
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
+
+    synchronized boolean contains(String part) {
+      return text.indexOf(part) >= 0;
+    }
+
+    synchronized void awaitOr(String part, BooleanSupplier end) throws InterruptedException {
+      while (!contains(part) && !end.getAsBoolean()) {
+        wait();
+      }
+    }
+
+    /** Lets those who wait ask again whether it has ended. */
+    synchronized void ended() {
+      notifyAll();
+    }
+
+    @Override
+    public synchronized String toString() {
+      return text.toString();
+    }
+  }
 
   private RunningCommand(String... words) {
     thread =
         Thread.ofPlatform()
             .name(String.join(" ", words))
             .start(
-                () ->
+                () -> {
+                  try {
                     exitCode.complete(
                         Main.run(
                             Machine.local(),
                             new PrintWriter(out, true),
                             new PrintWriter(err, true),
-                            words)));
+                            words));
+                  } catch (RuntimeException | Error e) {
+                    exitCode.completeExceptionally(e);
+                  } finally {
+                    out.ended();
+                  }
+                });
   }
 
   /** Starts a command, whose words are between spaces. */
@@ -50,13 +95,15 @@ final class RunningCommand implements AutoCloseable {
   }
 
   boolean hasPrinted(String text) {
-    return out.toString().contains(text);
+    return out.contains(text);
   }
 
   /** Waits until it has printed a text; fails when it ends before. */
   void awaitOutput(String text) {
-    while (!hasPrinted(text) && !hasEnded()) {
-      Thread.onSpinWait();
+    try {
+      out.awaitOr(text, this::hasEnded);
+    } catch (InterruptedException e) {
+      throw new AssertionError(text + " has not come: " + out, e);
     }
     assertThat(out.toString()).contains(text);
   }

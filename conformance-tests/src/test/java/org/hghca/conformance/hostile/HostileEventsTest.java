@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * a cause. No thread waits indefinitely, the event thread continues or the device goes to the error
  * state with its cause, and closing leaves no thread, mapping or descriptor.
  */
+@Isolated("it counts what the process has")
 @Timeout(60)
 class HostileEventsTest {
   private static final int FLOOD = 100_000;

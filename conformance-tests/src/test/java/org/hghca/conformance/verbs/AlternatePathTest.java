@@ -357,11 +357,11 @@ class AlternatePathTest {
   void linksOfTheKernelCarryBothPaths() {
     Fabric fabric =
         Fabric.on(
-            "model:apm-left?net=udp:127.0.0.21,127.0.0.22",
-            "model:apm-right?net=udp:127.0.0.23,127.0.0.24");
+            "model:apm-left?net=udp:127.0.6.21,127.0.6.22",
+            "model:apm-right?net=udp:127.0.6.23,127.0.6.24");
     try (RcPair pair = new RcSetup().on(fabric)) {
-      pair.left.qp.modify(rearm(Gid.ofIpv4(0x7f00_0018)));
-      pair.right.qp.modify(rearm(Gid.ofIpv4(0x7f00_0016)));
+      pair.left.qp.modify(rearm(Gid.ofIpv4(0x7f00_0618)));
+      pair.right.qp.modify(rearm(Gid.ofIpv4(0x7f00_0616)));
       exchange(pair);
       exchange(pair);
       assertThat(state(pair.left)).isEqualTo(PathMigrationState.ARMED);
@@ -371,9 +371,9 @@ class AlternatePathTest {
       assertEvent(pair.right, AsyncEventType.PATH_MIG);
       exchange(pair);
       assertThat(pair.left.qp.query().addressVector().destination())
-          .isEqualTo(Gid.ofIpv4(0x7f00_0018));
+          .isEqualTo(Gid.ofIpv4(0x7f00_0618));
       assertThat(pair.right.qp.query().addressVector().destination())
-          .isEqualTo(Gid.ofIpv4(0x7f00_0016));
+          .isEqualTo(Gid.ofIpv4(0x7f00_0616));
     }
   }
 

@@ -31,8 +31,8 @@ class DisturbedNetworkTest {
       Duration.parse(System.getProperty("hghca.soak", "PT0S")).isPositive();
   private static final int MESSAGES = SOAK ? 1_000_000 : 4_000;
   private static final String DISTURBANCE = "&drop=0.01&duplicate=0.01&reorder=0.02&seed=";
-  private static final String LEFT = "model:bad-left?net=udp:127.0.0.31" + DISTURBANCE + 1;
-  private static final String RIGHT = "model:bad-right?net=udp:127.0.0.32" + DISTURBANCE + 2;
+  private static final String LEFT = "model:bad-left?net=udp:127.0.6.31" + DISTURBANCE + 1;
+  private static final String RIGHT = "model:bad-right?net=udp:127.0.6.32" + DISTURBANCE + 2;
   private static final int DEPTH = 32;
   private static final int SLOT = 16_384;
 

@@ -53,9 +53,9 @@ import org.slf4j.LoggerFactory;
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
 @Timeout(60)
 class FloodTest {
-  private static final String LEFT = "model:flood-left?net=udp:127.0.0.41";
-  private static final String RIGHT = "model:flood-right?net=udp:127.0.0.42";
-  private static final int LEFT_IP = 0x7f00_0029;
+  private static final String LEFT = "model:flood-left?net=udp:127.0.6.41";
+  private static final String RIGHT = "model:flood-right?net=udp:127.0.6.42";
+  private static final int LEFT_IP = 0x7f00_0629;
   private static final int PORT = 0xd123;
 
   /** Ethernet, IPv4 and UDP, which the socket adds. */
@@ -90,7 +90,7 @@ class FloodTest {
 
   private ByteBuffer forged(int sourceIp, int sourcePort, int qpn) {
     packet.sourceIpv4(sourceIp);
-    packet.destinationIpv4(0x7f00_002a);
+    packet.destinationIpv4(0x7f00_062a);
     packet.udpSourcePort = sourcePort;
     packet.opcode = random.nextInt(PacketOpcode.READ_REQUEST + 1);
     packet.destinationQpn = qpn;
@@ -110,8 +110,8 @@ class FloodTest {
     try (RcPair pair = new RcSetup().bufferSize(1 << 17).on(Fabric.on(LEFT, RIGHT));
         DatagramChannel forger = DatagramChannel.open()) {
       forger.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
-      forger.bind(new InetSocketAddress("127.0.0.41", PORT));
-      InetSocketAddress to = new InetSocketAddress("127.0.0.42", FrameLayout.ROCE_PORT);
+      forger.bind(new InetSocketAddress("127.0.6.41", PORT));
+      InetSocketAddress to = new InetSocketAddress("127.0.6.42", FrameLayout.ROCE_PORT);
       Transfer transfer = new Transfer(pair.left, pair.right, 3);
       int unknown = 0;
       for (int sent = 0; sent < FORGED; sent += BURST) {
@@ -153,17 +153,17 @@ class FloodTest {
     Flood() {
       socket = linux.socket(2, 2 | 0x80000, 0); // AF_INET, SOCK_DGRAM
       MemorySegment name = arena.allocate(16, 8);
-      bytes(name, "0200d1247f00002b"); // 127.0.0.43, port d124h
+      bytes(name, "0200d1247f00062b"); // 127.0.6.43, port d124h
       assertThat(linux.bind(socket, name)).isZero();
       MemorySegment neverFragment = arena.allocate(4, 4);
       neverFragment.set(ValueLayout.JAVA_INT, 0, 2);
       assertThat(linux.setsockopt(socket, 0, 10, neverFragment)).isZero();
       MemorySegment to = arena.allocate(16, 8);
-      bytes(to, "020012b77f00002a"); // 127.0.0.42, port 4791
+      bytes(to, "020012b77f00062a"); // 127.0.6.42, port 4791
       MemorySegment vectors = arena.allocate(BURST * VECTOR, 8);
       MemorySegment packets = arena.allocate(BURST * SLOT, 8);
       for (int i = 0; i < BURST; i++) {
-        ByteBuffer forged = forged(0x7f00_002b, 0xd124, 1 << 20 | random.nextInt(1 << 23));
+        ByteBuffer forged = forged(0x7f00_062b, 0xd124, 1 << 20 | random.nextInt(1 << 23));
         MemorySegment.copy(
             MemorySegment.ofBuffer(forged), 0, packets, (long) i * SLOT, forged.remaining());
         vectors.set(LONG, (long) i * VECTOR, packets.address() + (long) i * SLOT);
@@ -206,7 +206,7 @@ class FloodTest {
   private static long droppedByKernel() throws IOException {
     List<String> socket =
         Files.readAllLines(Path.of("/proc/net/udp")).stream()
-            .filter(line -> line.contains(" 2A00007F:12B7 "))
+            .filter(line -> line.contains(" 2A06007F:12B7 "))
             .toList();
     assertThat(socket).hasSize(1);
     return Long.parseLong(socket.getFirst().strip().split(" +")[12]);

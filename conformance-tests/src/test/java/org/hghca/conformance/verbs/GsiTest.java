@@ -299,16 +299,16 @@ class GsiTest {
   @Test
   void onTheWireItIsQueuePairOneWithTheGsiQkey() throws IOException {
     TestProfile.requireModel();
-    InetSocketAddress device = new InetSocketAddress("127.0.0.17", 4791);
-    InetSocketAddress peer = new InetSocketAddress("127.0.0.18", 4791);
+    InetSocketAddress device = new InetSocketAddress("127.0.6.19", 4791);
+    InetSocketAddress peer = new InetSocketAddress("127.0.6.20", 4791);
     try (DatagramChannel socket = DatagramChannel.open();
-        Context context = RdmaDevices.open("model:gsi-wire?net=udp:127.0.0.17&sports=0");
+        Context context = RdmaDevices.open("model:gsi-wire?net=udp:127.0.6.19&sports=0");
         Services services = new Services(context)) {
       socket.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
       socket.bind(peer);
       fill(services.buffer);
       try (AddressHandle to =
-          services.pd.createAddressHandle(AddressVector.to(Gid.ofIpv4(0x7f00_0012), 0))) {
+          services.pd.createAddressHandle(AddressVector.to(Gid.ofIpv4(0x7f00_0614), 0))) {
         services.send(to, MAD);
       }
       ByteBuffer packet = ByteBuffer.allocate(2000);
@@ -323,11 +323,11 @@ class GsiTest {
       assertThat(packet.getInt(16)).as("source").isEqualTo(1);
       assertThat(Arrays.copyOfRange(bytes, 20, 20 + MAD)).isEqualTo(services.sent());
       int crc = packet.order(ByteOrder.LITTLE_ENDIAN).getInt(20 + MAD);
-      assertThat(crc).isEqualTo(invariantCrc(0x7f00_0011, 0x7f00_0012, bytes, 20 + MAD));
+      assertThat(crc).isEqualTo(invariantCrc(0x7f00_0613, 0x7f00_0614, bytes, 20 + MAD));
 
       services.postReceive();
       bytes[1] = 0x40;
-      int own = invariantCrc(0x7f00_0012, 0x7f00_0011, bytes, 20 + MAD);
+      int own = invariantCrc(0x7f00_0614, 0x7f00_0613, bytes, 20 + MAD);
       packet.putInt(20 + MAD, own).position(0);
       socket.send(packet, device);
       Completions found = new Completions(1);

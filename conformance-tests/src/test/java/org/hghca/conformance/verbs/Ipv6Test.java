@@ -273,15 +273,15 @@ class Ipv6Test {
   @Test
   void addressThatTheServersNetworkDoesNotHaveIsRefused(@TempDir Path directory) {
     String socket = directory.resolve("hca").toString();
-    SoftwareHca hca = ModelProvider.plugIn(Locator.parse("model:served?net=udp:127.0.0.17"));
+    SoftwareHca hca = ModelProvider.plugIn(Locator.parse("model:served?net=udp:127.0.6.17"));
     try (UserServer server = UserServer.start(socket, hca)) {
       assertThat(server).isNotNull();
       assertFails(
           Errno.EINVAL,
-          () -> RdmaDevices.open("vfio-user:" + socket + "?ip=127.0.0.18").close(),
-          "cannot send from 127.0.0.18: name the addresses of its network with ip=");
-      try (Context context = RdmaDevices.open("vfio-user:" + socket + "?ip=127.0.0.17")) {
-        assertThat(context.queryGid(1, 0)).isEqualTo(gid("127.0.0.17"));
+          () -> RdmaDevices.open("vfio-user:" + socket + "?ip=127.0.6.18").close(),
+          "cannot send from 127.0.6.18: name the addresses of its network with ip=");
+      try (Context context = RdmaDevices.open("vfio-user:" + socket + "?ip=127.0.6.17")) {
+        assertThat(context.queryGid(1, 0)).isEqualTo(gid("127.0.6.17"));
       }
     } finally {
       hca.close();

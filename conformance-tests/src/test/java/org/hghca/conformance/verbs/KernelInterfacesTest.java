@@ -19,12 +19,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Software HCAs at interfaces of the kernel, in a network namespace of their own where that is
  * allowed ({@code unshare -rn}): the RC suite over packet sockets at the two ends of a veth pair,
  * and over UDP between IPv6 addresses.
  */
+@Execution(ExecutionMode.CONCURRENT) // it waits for processes of its own
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
 class KernelInterfacesTest {
   private static final String NAMESPACE =

@@ -408,7 +408,7 @@ class MulticastTest {
   void kernelCarriesItBetweenLinks() throws IOException {
     TestProfile.requireModel();
     Fabric fabric =
-        Fabric.on("model:mc-left?net=udp:127.0.0.13", "model:mc-right?net=udp:127.0.0.14");
+        Fabric.on("model:mc-left?net=udp:127.0.6.13", "model:mc-right?net=udp:127.0.6.14");
     try (RcPair pair = datagrams().on(fabric)) {
       Side left = pair.left;
       Side right = pair.right;

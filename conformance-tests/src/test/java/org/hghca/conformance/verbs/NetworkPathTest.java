@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
 @Timeout(60)
 class NetworkPathTest {
-  private static final String LEFT = "127.0.0.21";
-  private static final String RIGHT = "127.0.0.22";
+  private static final String LEFT = "127.0.6.25";
+  private static final String RIGHT = "127.0.6.26";
 
   @TempDir Path folder;
 

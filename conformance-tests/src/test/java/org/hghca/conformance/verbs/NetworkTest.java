@@ -53,8 +53,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
 @Timeout(60)
 class NetworkTest {
-  private static final String LEFT = "model:net-left?net=udp:127.0.0.11";
-  private static final String RIGHT = "model:net-right?net=udp:127.0.0.12";
+  private static final String LEFT = "model:net-left?net=udp:127.0.6.11";
+  private static final String RIGHT = "model:net-right?net=udp:127.0.6.12";
   private static final int MIB = 1 << 20;
   private static final int[] SIZES = {0, 1, 255, 256, 257, 4095, 4096, 4097, 65536, MIB + 1};
   private static final AccessFlag[] ALL = {
@@ -216,7 +216,7 @@ class NetworkTest {
   void portHasTheAddressAndReachesOnlyIpv4() {
     try (RcPair pair = open(new RcSetup().unconnected())) {
       Context context = pair.left.context;
-      Gid gid = Gid.ofIpv4(0x7f00_000b);
+      Gid gid = Gid.ofIpv4(0x7f00_060b);
       assertThat(context.queryGidTable()).containsExactly(new GidEntry(gid, 1, 0, GidType.ROCE_V2));
       assertThat(context.queryPort(1).activeMtu()).isEqualTo(Mtu.MTU_4096);
       QpEndpoint linkLocal = new QpEndpoint(0, 5, 0, Gid.ofMac(0x0200_0000_0001L));
@@ -289,7 +289,7 @@ class NetworkTest {
     try (Context first = RdmaDevices.open(LEFT)) {
       assertFails(
           Errno.EBUSY,
-          () -> RdmaDevices.open("model:net-other?net=udp:127.0.0.11"),
+          () -> RdmaDevices.open("model:net-other?net=udp:127.0.6.11"),
           "UDP port 4791 is in use");
       assertThat(first.queryGidTable()).hasSize(1);
     }

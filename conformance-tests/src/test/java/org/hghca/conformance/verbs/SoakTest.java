@@ -25,12 +25,14 @@ import org.hghca.vfio.Locator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Long-running hostile traffic, with all objects created and closed in between: no resource grows.
  * By default some rounds; {@code -Dhghca.soak=PT10M} runs for ten minutes, and {@code
  * -Dhghca.soak.network=} names other locators of two ends than those over UDP.
  */
+@Isolated("it counts what the process has")
 class SoakTest {
   private static final Duration TIME = Duration.parse(System.getProperty("hghca.soak", "PT0S"));
 
@@ -39,7 +41,7 @@ class SoakTest {
       Locator.list(
           System.getProperty(
               "hghca.soak.network",
-              "model:soak-left?net=udp:127.0.0.51,model:soak-right?net=udp:127.0.0.52"));
+              "model:soak-left?net=udp:127.0.6.51,model:soak-right?net=udp:127.0.6.52"));
 
   private static final String DISTURBANCE = "&drop=0.0005&duplicate=0.01&reorder=0.01";
 

@@ -26,11 +26,11 @@ class VirtioTrafficTest {
   private static final String TO_HCA = "virtio:vl%1$d?hub=v%1$d model:vr%1$d?hub=v%1$d";
   private static final String FROM_HCA = "model:vl%1$d?hub=v%1$d virtio:vr%1$d?hub=v%1$d";
   private static final String BOTH_UDP =
-      "virtio:vl%1$d?net=udp:127.0.0.61 virtio:vr%1$d?net=udp:127.0.0.62";
+      "virtio:vl%1$d?net=udp:127.0.6.61 virtio:vr%1$d?net=udp:127.0.6.62";
   private static final String UDP_TO_HCA =
-      "virtio:vl%1$d?net=udp:127.0.0.61 model:vr%1$d?net=udp:127.0.0.62";
+      "virtio:vl%1$d?net=udp:127.0.6.61 model:vr%1$d?net=udp:127.0.6.62";
   private static final String UDP_FROM_HCA =
-      "model:vl%1$d?net=udp:127.0.0.61 virtio:vr%1$d?net=udp:127.0.0.62";
+      "model:vl%1$d?net=udp:127.0.6.61 virtio:vr%1$d?net=udp:127.0.6.62";
   private static final AtomicInteger NAMES = new AtomicInteger();
 
   /** Several packets, the last one of which is short. */

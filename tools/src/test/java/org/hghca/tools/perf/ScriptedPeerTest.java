@@ -99,7 +99,7 @@ class ScriptedPeerTest {
         Thread.ofPlatform()
             .start(
                 () -> {
-                  try (Device device = Device.open("model:a?net=udp:127.0.0.63", ROUTE)) {
+                  try (Device device = Device.open("model:a?net=udp:127.0.5.64", ROUTE)) {
                     run.complete(
                         new PerfSession(
                                 PARAMETERS,
