@@ -35,7 +35,13 @@ public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
    * @throws InternalError if the memory's file was truncated
    */
   public void read(long address, MemorySegment destination, long offset, long length) {
-    MemorySegment.copy(memory, address - iova, destination, offset, length);
+    long from = address - iova;
+    if (length == Long.BYTES) { // as a whole, which a copy of any length does not do as fast
+      long value = memory.get(ValueLayout.JAVA_LONG_UNALIGNED, from);
+      destination.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, value);
+    } else {
+      MemorySegment.copy(memory, from, destination, offset, length);
+    }
     LostPages.throwFault();
   }
 
@@ -62,7 +68,9 @@ public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
     // and one that polls an index must not find half of it.
     int width = lastWidth(at + length, length);
     long last = length - width;
-    MemorySegment.copy(source, offset, memory, at, last);
+    if (last > 0) {
+      MemorySegment.copy(source, offset, memory, at, last);
+    }
     long to = at + last;
     long from = offset + last;
     switch (width) {
