@@ -25,6 +25,10 @@ import org.hghca.verbs.WrOpcode;
  * result depends on timing run only when the devices are idle.
  */
 final class ProgramRun implements AutoCloseable {
+  /** Exponents of time-outs: 4 ms, and 134 ms where a busy machine is late. */
+  private static final int SHORT = 10;
+
+  private static final int LONG = 15;
   private static final int CONNECTIONS = 3;
   private static final int REGIONS = 4;
   private static final long MOST_BYTES = 9000;
@@ -144,14 +148,14 @@ final class ProgramRun implements AutoCloseable {
     return ends;
   }
 
-  private static void connect(ReferenceQp[] ends, SplittableRandom random) {
+  private void connect(ReferenceQp[] ends, SplittableRandom random) {
     RcSetup setup =
         new RcSetup()
             .mtu(Mtu.values()[random.nextInt(5)])
             .qpAccess(ProgramRegion.ACCESS)
             .readAtomic(1 << random.nextInt(4))
             .psns(RcSetup.randomPsn(random), RcSetup.randomPsn(random))
-            .retries(20, 7, 10, 3);
+            .retries(20, 7, fabric.hasVirtualTime() ? SHORT : LONG, 3);
     RcPair.connect(setup, ends[0].qp, ends[1].qp);
   }
 

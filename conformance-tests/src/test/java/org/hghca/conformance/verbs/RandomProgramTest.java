@@ -2,6 +2,8 @@ package org.hghca.conformance.verbs;
 
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.hghca.conformance.profile.OnlyOn;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.verbs.RandomProgram.Step;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +35,21 @@ class RandomProgramTest {
     check(RandomProgram.of(seed, STEPS), Fabric::oneDevice);
   }
 
+  @ParameterizedTest(name = "seed {0}")
+  @OnlyOn(
+      value = {"s", "virtio"},
+      why = "the packets of the RTL are not RoCE's")
+  @ValueSource(longs = {301, 302})
+  void theyMatchOverANetwork(long seed) {
+    TestProfile.requireModel();
+    check(
+        RandomProgram.of(seed, STEPS / 3),
+        () ->
+            Fabric.on(
+                TestProfile.model("model:random-left?net=udp:127.0.0.91"),
+                TestProfile.model("model:random-right?net=udp:127.0.0.92")));
+  }
+
   private static void check(RandomProgram program, Supplier<Fabric> fabric) {
     Failure shortest = run(program, fabric).orElse(null);
     if (shortest == null) {
@@ -50,7 +67,10 @@ class RandomProgramTest {
     }
     throw new AssertionError(
         "seed %d fails within %d steps, the last of them %s"
-            .formatted(program.seed(), shortest.steps(), program.steps().get(shortest.steps() - 1)),
+            .formatted(
+                program.seed(),
+                shortest.steps(),
+                shortest.steps() == 0 ? "the set-up" : program.steps().get(shortest.steps() - 1)),
         shortest.cause());
   }
 

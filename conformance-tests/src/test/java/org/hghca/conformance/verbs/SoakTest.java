@@ -109,9 +109,12 @@ class SoakTest {
   /** The two ends over the kernel, which loses, duplicates and reorders nothing by itself. */
   @Test
   @Timeout(value = 7, unit = TimeUnit.DAYS)
-  @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
+  @OnlyOn(
+      value = {"s", "virtio"},
+      why = "the packets of the RTL are not RoCE's")
   void resourcesDoNotGrowOverANetwork(TestReporter reporter) {
-    List<String> locators = NETWORK.stream().map(locator -> locator + DISTURBANCE).toList();
+    List<String> locators =
+        NETWORK.stream().map(locator -> TestProfile.model(locator) + DISTURBANCE).toList();
     try (Fabric fabric = Fabric.on(locators.getFirst(), locators.getLast())) {
       soak(
           fabric,
