@@ -137,15 +137,15 @@ final class RoceQueues {
     }
     for (int qpn = workDone.nextSetBit(0); qpn >= 0; qpn = workDone.nextSetBit(qpn + 1)) {
       if (sends[qpn] != null) {
-        sends[qpn].queue().publish();
+        sends[qpn].queue().show();
       }
       if (receives[qpn] != null) {
-        receives[qpn].queue().publish();
+        receives[qpn].queue().show();
       }
     }
     workDone.clear();
     for (int cqn = completed.nextSetBit(0); cqn >= 0; cqn = completed.nextSetBit(cqn + 1)) {
-      completions[cqn].publish();
+      completions[cqn].show();
       if (notifies.get(cqn)) {
         interrupts.raise(completions[cqn].vector());
       }

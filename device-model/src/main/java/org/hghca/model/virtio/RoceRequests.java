@@ -54,7 +54,7 @@ final class RoceRequests implements WorkQueues {
       if (queue == null || pair.isEmpty() || !take(queue)) {
         return false;
       }
-      long bytes = copy();
+      long bytes = copy(SendRequest.SIZE);
       into.clear();
       int flags = SendRequest.SEND_FLAGS.get(element, 0);
       boolean visible = pair.get().signalsAll || (flags & SendRequest.FLAG_SIGNALED) != 0;
@@ -75,11 +75,17 @@ final class RoceRequests implements WorkQueues {
     return queue.take(chain) || queue.queue().listen() && queue.take(chain);
   }
 
-  /** Copies the element, whose missing bytes are 0; returns how many there are. */
-  private long copy() throws QueueException {
+  /**
+   * Copies the element; returns how many bytes there are.
+   *
+   * @param head bytes of it whose missing ones are 0
+   */
+  private long copy(int head) throws QueueException {
     long bytes = Math.min(chain.readableBytes(), MOST_BYTES);
     chain.read(host, 0, element, bytes);
-    element.asSlice(bytes).fill((byte) 0);
+    if (bytes < head) {
+      element.asSlice(bytes, head - bytes).fill((byte) 0);
+    }
     return bytes;
   }
 
@@ -180,7 +186,7 @@ final class RoceRequests implements WorkQueues {
       if (queue == null || pair.isEmpty() || !takeReceive(qp, queue)) {
         return false;
       }
-      long bytes = copy();
+      long bytes = copy(ReceiveRequest.SIZE);
       into.clear();
       into.position = queue.describe(ReceiveRequest.WR_ID.getLong(element, 0), true);
       if (qp.state != QueuePairState.ERR) {

@@ -154,6 +154,14 @@ final class SplitQueue {
     used = used + 1 & INDEX_MASK;
   }
 
+  /** Shows the driver what was given back, where no interrupt tells of the queue by itself. */
+  void show() throws QueueException {
+    if (published != used) {
+      write(setup.device(), UsedRing.INDEX, used);
+      published = used;
+    }
+  }
+
   /**
    * Shows the driver what was given back.
    *
@@ -164,8 +172,7 @@ final class SplitQueue {
       return false;
     }
     int before = published;
-    write(setup.device(), UsedRing.INDEX, used);
-    published = used;
+    show();
     VarHandle.fullFence(); // the driver sees the index, or we see that it wants an interrupt
     if (!eventIndex) {
       int flags = read(setup.driver(), AvailableRing.FLAGS);
