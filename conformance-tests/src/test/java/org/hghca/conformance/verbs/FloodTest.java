@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -203,13 +204,22 @@ class FloodTest {
   }
 
   /** What the kernel has dropped at the right socket, since nobody read it in time. */
-  private static long droppedByKernel() throws IOException {
-    List<String> socket =
-        Files.readAllLines(Path.of("/proc/net/udp")).stream()
-            .filter(line -> line.contains(" 2A06007F:12B7 "))
-            .toList();
-    assertThat(socket).hasSize(1);
-    return Long.parseLong(socket.getFirst().strip().split(" +")[12]);
+  private static long droppedByKernel() {
+    try {
+      List<String> socket =
+          Files.readAllLines(Path.of("/proc/net/udp")).stream()
+              .filter(line -> line.contains(" 2A06007F:12B7 "))
+              .toList();
+      assertThat(socket).hasSize(1);
+      return Long.parseLong(socket.getFirst().strip().split(" +")[12]);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Packets of the flood that the right device has counted. */
+  private static long counted() {
+    return hca(RIGHT).counters().drops().getOrDefault(DropCause.NO_QUEUE_PAIR, 0L);
   }
 
   /** All that came out of the right socket. */
@@ -221,7 +231,7 @@ class FloodTest {
 
   @Test
   void floodToQueuePairsThatNobodyHasIsCountedAndNotLogged(TestReporter reporter)
-      throws IOException, InterruptedException, ExecutionException {
+      throws InterruptedException, ExecutionException {
     RcSetup setup = new RcSetup().bufferSize(1 << 17).retries(1, 7, 16, 7); // 268 ms
     Logger log = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
     ListAppender<ILoggingEvent> events = new ListAppender<>();
@@ -246,16 +256,18 @@ class FloodTest {
       }
       long nanos = flood.nanos.get();
       long ours = hca(LEFT).linkCounters().orElseThrow().sent();
-      long lost = droppedByKernel();
+      // Packets of the flood are messages of one packet, which is read or lost.
       pair.fabric.await(
-          () -> read() + lost >= FLOOD + ours,
-          () -> "%d of %d + %d packets, %d dropped".formatted(read(), FLOOD, ours, lost));
-      long counted = hca(RIGHT).counters().drops().get(DropCause.NO_QUEUE_PAIR);
+          () -> counted() + droppedByKernel() >= FLOOD,
+          () -> "%d of %d packets, %d dropped".formatted(counted(), FLOOD, droppedByKernel()));
+      long lost = droppedByKernel();
+      long counted = counted();
       reporter.publishEntry(
           "flood",
           "%d packets/s; %d counted, %d lost by the kernel, of %d; %d transfers meanwhile"
               .formatted(FLOOD * 1_000_000_000L / nanos, counted, lost, FLOOD, moved));
-      assertThat(read() + lost).as("each packet is read or lost").isEqualTo(FLOOD + ours);
+      // Of ours, a message of many packets is lost as one.
+      assertThat(read() + lost).as("no packet is read twice").isLessThanOrEqualTo(FLOOD + ours);
       assertThat(counted).as("packets to nobody").isBetween(FLOOD - lost, (long) FLOOD);
       assertThat(hca(RIGHT).linkCounters().orElseThrow().dropped()).isEmpty();
       assertThat(hca(RIGHT).counters().faults()).isZero();
