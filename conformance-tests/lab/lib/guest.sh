@@ -29,6 +29,14 @@ machine() {
   esac
 }
 
+# How long TCP runs each way in a guest. $1: the same
+seconds_of_tcp() {
+  case $1 in
+    nic) echo "${SECONDS_OF_TCP:-10}" ;;
+    *) echo "${SECONDS_OF_TCP:-4}" ;;
+  esac
+}
+
 # $1: the same
 kernel_arguments() {
   case $1 in
@@ -36,11 +44,13 @@ kernel_arguments() {
     virtio) echo "vfio_iommu_type1.allow_unsafe_interrupts=1" ;;
     bare) echo "vfio.enable_unsafe_noiommu_mode=1" ;;
     rxe) echo "lab.no-tools" ;;
-    nic) echo "lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
+    nic) echo "lab.no-tools lab.seconds=$(seconds_of_tcp "$1")" ;;
     # The kernel's own use of the card passes by the IOMMU, as in most machines.
     nic-far) echo "vfio_iommu_type1.allow_unsafe_interrupts=1 iommu.passthrough=1" ;;
-    nic-roce) echo "intel_iommu=on,sm_off iommu.passthrough=1 lab.seconds=$SECONDS_OF_TCP" ;;
-    nic-iommu) echo "intel_iommu=on,sm_off iommu.passthrough=0 lab.no-tools lab.seconds=$SECONDS_OF_TCP" ;;
+    nic-roce) echo "intel_iommu=on,sm_off iommu.passthrough=1 lab.seconds=$(seconds_of_tcp "$1")" ;;
+    nic-iommu)
+      echo "intel_iommu=on,sm_off iommu.passthrough=0 lab.no-tools lab.seconds=$(seconds_of_tcp "$1")"
+      ;;
   esac
 }
 
