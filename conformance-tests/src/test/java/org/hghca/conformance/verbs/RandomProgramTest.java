@@ -46,8 +46,8 @@ class RandomProgramTest {
         RandomProgram.of(seed, STEPS / 3),
         () ->
             Fabric.on(
-                TestProfile.model("model:random-left?net=udp:127.0.0.91"),
-                TestProfile.model("model:random-right?net=udp:127.0.0.92")));
+                TestProfile.model("model:random-left?net=udp:127.0.6.91"),
+                TestProfile.model("model:random-right?net=udp:127.0.6.92")));
   }
 
   private static void check(RandomProgram program, Supplier<Fabric> fabric) {
