@@ -43,7 +43,7 @@ class RandomProgramTest {
   void theyMatchOverANetwork(long seed) {
     TestProfile.requireModel();
     check(
-        RandomProgram.of(seed, STEPS / 3),
+        RandomProgram.of(seed, STEPS / 6),
         () ->
             Fabric.on(
                 TestProfile.model("model:random-left?net=udp:127.0.6.91"),
