@@ -145,21 +145,22 @@ final class Bars implements AutoCloseable {
    * Their addresses are kept until the close.
    */
   synchronized void lose() {
-    if (!closed) {
-      lost = true;
-      closed = true;
-      arena.close();
-    }
+    lost = true;
+    endAll();
   }
 
   @Override
   public synchronized void close() {
+    endAll();
+    kept.forEach(this::unmap);
+    kept.clear();
+  }
+
+  private void endAll() {
     if (!closed) {
       closed = true;
       arena.close();
     }
-    kept.forEach(this::unmap);
-    kept.clear();
   }
 
   /** A mapped part of a region, with the system calls to use once it is unmapped. */
