@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by run: the project as it runs here. tools/target/lib is the module path of the command
-# line, conformance-tests/target/lab-tests.jar and test-lib are the class path of what guests run.
+# line; with conformance-tests/target/lab-tests.jar and test-lib it is the class path of what guests
+# run.
 
 # Whether all of it stands and no source is newer.
 project_is_built() {
@@ -16,7 +17,7 @@ build_project() {
   mkdir -p "$(dirname "$log")"
   start=$(mktemp "$SOCKETS/start.XXXX")
   step "building the project (log: $log)"
-  if ! (cd "$PROJECT" && PATH=$JDK/bin:$PATH JAVA_HOME=$JDK mvn -B -ntp package -pl conformance-tests -am -DskipTests \
+  if ! (cd "$PROJECT" && PATH=$JDK/bin:$PATH JAVA_HOME=$JDK mvn -B -ntp package -pl conformance-tests,tools -am -DskipTests \
     -Dmaven.javadoc.skip -Dmaven.source.skip) > "$log" 2>&1; then
     grep -E '^\[ERROR\]' "$log" | head -n 30 >&2
     die "the build failed; its whole log is $log"
@@ -30,7 +31,7 @@ build_project() {
 # machine has none to give away. It learns on the host, over vfio-user. The JVM leaves an archive
 # alone that does not fit.
 archive_classes() {
-  local target=$PROJECT/conformance-tests/target path tests
+  local target=$PROJECT/conformance-tests/target jar path tests
   tests=$target/lab-tests.aot
   [ "$tests" -nt "$target/test-lib.complete" ] && return 0
   step "archiving classes (log: $target/lab-archive.log)"
@@ -38,8 +39,12 @@ archive_classes() {
   # An archive knows jars only, and a class path only as it is written.
   "$JDK/bin/jar" --create --file "$target/lab-tests.jar" -C "$target/test-classes" . \
     || die "no jar of the tests"
-  path=$(printf ':%s' "$target/lab-tests.jar" "$target"/test-lib/*.jar)
-  printf '%s' "${path#:}" > "$target/lab-tests.path"
+  path=$target/lab-tests.jar
+  for jar in "$target"/test-lib/*.jar "$PROJECT"/tools/target/lib/*.jar; do
+    # A library that both have is taken once.
+    case $path in */"${jar##*/}"*) ;; *) path=$path:$jar ;; esac
+  done
+  printf '%s' "$path" > "$target/lab-tests.path"
   mkdir -p "$OUT/archive"
   start_server archive hcas "$SOCKETS/archive-right" "$PROJECT/tools/bin/hghca" model serve \
     --socket "$SOCKETS/archive-left" --peer "$SOCKETS/archive-right"

@@ -1,4 +1,4 @@
-package org.hghca.conformance.structure;
+package org.hghca.tools.structure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

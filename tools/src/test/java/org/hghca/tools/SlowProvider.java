@@ -1,4 +1,4 @@
-package org.hghca.conformance.slow;
+package org.hghca.tools;
 
 import java.time.Duration;
 import java.util.List;

@@ -1,4 +1,4 @@
-package org.hghca.conformance.bringup;
+package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * {@code hghca.device}, else on a software HCA of each profile, which also runs the steps that stop
  * a card.
  */
-class BringupTest {
+class BringupStepsTest {
   private static final String DEVICE = System.getProperty("hghca.device", "");
 
   @TestFactory
@@ -37,7 +37,7 @@ class BringupTest {
     }
     return HardwareProfile.all().stream()
         .map(profile -> options("bringup", profile).withDestructive())
-        .map(BringupTest::container);
+        .map(BringupStepsTest::container);
   }
 
   /** No step that runs by default triggers a hazard of the RTL. */

@@ -1,4 +1,4 @@
-package org.hghca.conformance.slow;
+package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package org.hghca.conformance.structure;
+package org.hghca.tools.structure;
 
 import java.io.File;
 import java.io.PrintWriter;
@@ -24,8 +24,6 @@ import java.util.spi.ToolProvider;
 final class Arrows {
   private static final Pattern ARROW =
       Pattern.compile("^ {3}(org\\.hghca\\.\\S+)\\s+-> (org\\.hghca\\.\\S+)", Pattern.MULTILINE);
-
-  private static final Pattern TEST = Pattern.compile("org\\.hghca\\.conformance\\b.*");
 
   private final Map<String, Set<String>> uses = new TreeMap<>();
 
@@ -58,7 +56,7 @@ final class Arrows {
   }
 
   private void add(String from, String to) {
-    if (!from.equals(to) && !TEST.matcher(from).matches() && !TEST.matcher(to).matches()) {
+    if (!from.equals(to)) {
       uses.computeIfAbsent(from, name -> new TreeSet<>()).add(to);
     }
   }
