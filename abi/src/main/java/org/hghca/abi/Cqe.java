@@ -319,23 +319,6 @@ public final class Cqe {
     publish(segment, offset, wqeOffset, false, opcode, OWNER_SOFTWARE);
   }
 
-  /**
-   * A device copies an entry that it has encoded to where software reads it: the last 8 bytes at
-   * once, after the others.
-   *
-   * @param entry the entry, from offset 0 on
-   * @param offset a multiple of 8 in native memory
-   */
-  public static void publish(MemorySegment entry, MemorySegment segment, long offset) {
-    LittleEndian.putLong(segment, offset, LittleEndian.getLong(entry, 0));
-    LittleEndian.putLong(
-        segment, offset + REMOTE_QPN_OFFSET, LittleEndian.getLong(entry, REMOTE_QPN_OFFSET));
-    LittleEndian.putLong(
-        segment, offset + IMMEDIATE_OFFSET, LittleEndian.getLong(entry, IMMEDIATE_OFFSET));
-    long last = LittleEndian.getLong(entry, WQE_OFFSET_OFFSET);
-    LittleEndian.putLongRelease(segment, offset + WQE_OFFSET_OFFSET, last);
-  }
-
   private static void publish(
       MemorySegment segment, long offset, int wqeOffset, boolean isSend, int opcode, int owner) {
     // A reader that sees the owner byte must see the other seven dwords. This is a fence rather

@@ -72,6 +72,26 @@ public final class DataUnit {
         == 0;
   }
 
+  /** byte_cnt and lkey in one load: for {@link #byteCount(long)} and {@link #lkey(long)}. */
+  public static long lengthAndKey(MemorySegment segment, long offset) {
+    return LittleEndian.getLong(segment, offset);
+  }
+
+  /** byte_cnt of {@link #lengthAndKey}, whose low half is what {@link #isInline} tests. */
+  public static int byteCount(long lengthAndKey) {
+    return (int) lengthAndKey & BYTE_COUNT_MASK;
+  }
+
+  /** lkey of {@link #lengthAndKey}. */
+  public static int lkey(long lengthAndKey) {
+    return (int) (lengthAndKey >>> 32);
+  }
+
+  /** Whether all 16 bytes are zero: {@link #lengthAndKey} and {@link #address}. */
+  public static boolean isTerminator(long lengthAndKey, long address) {
+    return (lengthAndKey | address) == 0;
+  }
+
   /** First dword: what {@link #isInline} tests and {@link #byteCount} masks. */
   public static int firstDword(MemorySegment segment, long offset) {
     return LittleEndian.getInt(segment, offset);

@@ -38,6 +38,11 @@ public final class InlineUnit {
     LittleEndian.putInt(segment, offset, INLINE | length);
   }
 
+  /** length of a header, in bytes. */
+  public static int length(int header) {
+    return header & LENGTH_MASK;
+  }
+
   /** length, in bytes. */
   public static int length(MemorySegment segment, long offset) {
     return LittleEndian.getInt(segment, offset) & LENGTH_MASK;

@@ -189,9 +189,59 @@ public final class NextUnit {
 
   /** Whether any bit of the unit is set: the card's test for a posted receive slot. */
   public static boolean isPosted(MemorySegment segment, long offset) {
-    return (LittleEndian.getLong(segment, offset)
-            | LittleEndian.getLong(segment, offset + CONTROL_OFFSET))
-        != 0;
+    return LittleEndian.getLong(segment, offset) != 0
+        || LittleEndian.getLong(segment, offset + CONTROL_OFFSET) != 0;
+  }
+
+  /**
+   * dw0 and dw1 in one load, dw0 in the low half: for {@link #nextHeadUnits16(long)}, {@link
+   * #nextOpcode(long)}, {@link #nextSize16(long)} and {@link #nextFence(long)}.
+   */
+  public static long next(MemorySegment segment, long offset) {
+    return LittleEndian.getLong(segment, offset);
+  }
+
+  /** nda of {@link #next}. */
+  public static int nextHeadUnits16(long next) {
+    return (int) next >>> NEXT_ADDRESS_SHIFT;
+  }
+
+  /** nop of {@link #next}. */
+  public static int nextOpcode(long next) {
+    return (int) next & NEXT_OPCODE_MASK;
+  }
+
+  /** nds of {@link #next}. */
+  public static int nextSize16(long next) {
+    return (int) (next >>> 32) & NEXT_SIZE_MASK;
+  }
+
+  /** F of {@link #next}: 0 or 1. */
+  public static int nextFence(long next) {
+    return (int) (next >>> 32 + FENCE_SHIFT) & 1;
+  }
+
+  /**
+   * dw2 and dw3 in one load, dw2 in the low half: for {@link #flags(long)}, {@link #opcode(long)}
+   * and {@link #immediate(long)}.
+   */
+  public static long own(MemorySegment segment, long offset) {
+    return LittleEndian.getLong(segment, offset + CONTROL_OFFSET);
+  }
+
+  /** S, E, C and the marker of {@link #own}, in place. */
+  public static int flags(long own) {
+    return (int) own & FLAGS_MASK;
+  }
+
+  /** Own opcode of {@link #own}. */
+  public static int opcode(long own) {
+    return (int) own >>> OPCODE_SHIFT & OPCODE_MASK;
+  }
+
+  /** imm_data of {@link #own}. */
+  public static int immediate(long own) {
+    return (int) (own >>> 32);
   }
 
   /** nda, dw0[31:6]: byte offset of the next WQE divided by 16. */

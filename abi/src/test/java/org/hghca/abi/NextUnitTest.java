@@ -29,6 +29,22 @@ class NextUnitTest {
   }
 
   @Test
+  void halvesHaveTheSameFields() {
+    new BitMap(16)
+        .field("nop", bits(0x00, 4, 0), m -> NextUnit.nextOpcode(NextUnit.next(m, AT)))
+        .field("nda", bits(0x00, 31, 6), m -> NextUnit.nextHeadUnits16(NextUnit.next(m, AT)))
+        .field("nds", bits(0x04, 5, 0), m -> NextUnit.nextSize16(NextUnit.next(m, AT)))
+        .field("F", bits(0x04, 6, 6), m -> NextUnit.nextFence(NextUnit.next(m, AT)))
+        .field("marker, S, E, C", bits(0x08, 3, 0), m -> NextUnit.flags(NextUnit.own(m, AT)))
+        .field("own opcode", bits(0x08, 21, 14), m -> NextUnit.opcode(NextUnit.own(m, AT)))
+        .field(
+            "imm_data",
+            bits(0x0c, 31, 0),
+            m -> Integer.toUnsignedLong(NextUnit.immediate(NextUnit.own(m, AT))))
+        .assertGettersSeeTheirBitsOnly();
+  }
+
+  @Test
   void flagsAreWhereTable343PutsThem() {
     assertThat(NextUnit.SOLICITED).isEqualTo(0b0010);
     assertThat(NextUnit.EVENT).isEqualTo(0b0100);

@@ -191,6 +191,11 @@ class WqeUnitsTest {
         .field("lkey", bits(0x04, 31, 0), m -> unsigned(DataUnit.lkey(m, AT)))
         .field("addr", bits(0x08, 63, 0), m -> DataUnit.address(m, AT))
         .assertGettersSeeTheirBitsOnly();
+    new BitMap(16)
+        .field("byte_cnt", bits(0x00, 30, 0), m -> DataUnit.byteCount(DataUnit.lengthAndKey(m, AT)))
+        .field(
+            "lkey", bits(0x04, 31, 0), m -> unsigned(DataUnit.lkey(DataUnit.lengthAndKey(m, AT))))
+        .assertGettersSeeTheirBitsOnly();
     assertThat(
             BitMap.encoded(
                 16, m -> DataUnit.write(m, AT, 0x03020100, 0x87060504, 0x8f0e0d0c0b0a0908L)))
@@ -213,6 +218,10 @@ class WqeUnitsTest {
       assertThat(DataUnit.isTerminator(BitMap.memory(BitMap.only(16, bit)), AT))
           .as("bit %d set", bit)
           .isFalse();
+      MemorySegment unit = BitMap.memory(BitMap.only(16, bit));
+      assertThat(DataUnit.isTerminator(DataUnit.lengthAndKey(unit, AT), DataUnit.address(unit, AT)))
+          .as("bit %d set", bit)
+          .isFalse();
     }
   }
 
@@ -221,6 +230,7 @@ class WqeUnitsTest {
     new BitMap(4)
         .field("length", bits(0x00, 30, 0), m -> InlineUnit.length(m, AT))
         .assertGettersSeeTheirBitsOnly();
+    assertThat(InlineUnit.length(0x800001ec)).isEqualTo(0x1ec);
     assertThat(BitMap.encoded(4, m -> InlineUnit.writeHeader(m, AT, 0x1ec))).isEqualTo("ec010080");
     assertThat(DataUnit.isInline(0x800001ec)).isTrue();
   }

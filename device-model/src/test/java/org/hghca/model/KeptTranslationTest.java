@@ -6,10 +6,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.List;
+import org.hghca.abi.Cqe;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.Mpt;
+import org.hghca.abi.QpcState;
+import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
 import org.hghca.model.Host.Completion;
 import org.hghca.model.Host.Piece;
@@ -206,6 +209,78 @@ class KeptTranslationTest {
     target.mapping().close();
     assertThat(write().word() & 0xff).isEqualTo(REMOTE_OPERATION);
     assertThat(right.hca().faultCount()).isPositive();
+  }
+
+  /** The first page of the ring of a queue is in other memory, with the same content. */
+  private void move(Host host, int key, MemorySegment ring, DmaMapping to) {
+    to.segment().copyFrom(ring.asSlice(0, PAGE));
+    long first =
+        Mpt.MTT_SEGMENT.getLong(host.icm.segment(), (long) MPT_PAGE * PAGE + (long) key * ENTRY);
+    WriteMtt.encode(host.in(), first, new long[] {to.iova(0)});
+    host.must(HcrCommand.WRITE_MTT, 0, 1);
+  }
+
+  @Test
+  void completionsAreWrittenWhereTheirQueueIsNow() {
+    Host.Cq queue = left.cq(6);
+    int key = left.lastKey();
+    Host.Qp sender = left.qp(queue);
+    Host.Qp receiver = right.qp();
+    Host.connect(left, sender, right, receiver);
+    sender.write(target, 0, new Piece(source, 0, 1));
+    assertThat(queue.take().failed()).isFalse();
+    DmaMapping elsewhere = left.function.allocate(PAGE);
+    move(left, key, queue.ring, elsewhere);
+
+    sender.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(queue.hasNext()).isFalse();
+    long second = Cqe.SIZE;
+    assertThat(Cqe.qpn(elsewhere.segment(), second)).isEqualTo(sender.number);
+    assertThat(Cqe.isSend(Cqe.lastDword(elsewhere.segment(), second))).isTrue();
+  }
+
+  @Test
+  void completionsOfAQueueWhoseEntryWasReturnedAreLost() {
+    Host.Cq queue = left.cq(6);
+    int key = left.lastKey();
+    Host.Qp sender = left.qp(queue);
+    Host.Qp receiver = right.qp();
+    Host.connect(left, sender, right, receiver);
+    sender.write(target, 0, new Piece(source, 0, 1));
+    assertThat(queue.take().failed()).isFalse();
+    left.must(HcrCommand.HW2SW_MPT, 0, key);
+
+    sender.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(queue.hasNext()).isFalse();
+    assertThat(left.hca().faultCount()).isPositive();
+    assertThat(sender.state()).isEqualTo(QpcState.ERR);
+  }
+
+  @Test
+  void sendsAreReadWhereTheirQueueIsNow() {
+    int key = pair.a.context.get(QueuePairContext.SEND_WQE_LKEY);
+    move(left, key, pair.a.sendRing.segment(), left.function.allocate(PAGE));
+
+    byte before = content;
+    assertThat(write().bytes()).as("of the new place, which holds nothing").isZero();
+    assertThat(target.memory().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(before);
+  }
+
+  @Test
+  void receivesAreReadWhereTheirQueueIsNow() {
+    Piece into = new Piece(target, 0, 1);
+    pair.b.receive(into);
+    pair.a.send(new Piece(source, 0, 1));
+    assertThat(pair.a.cq.take().failed()).isFalse();
+    int key = pair.b.context.get(QueuePairContext.RECEIVE_WQE_LKEY);
+    move(right, key, pair.b.receiveRing.segment(), right.function.allocate(PAGE));
+    pair.b.receive(into);
+
+    pair.a.send(new Piece(source, 0, 1));
+
+    assertThat(pair.a.cq.hasNext()).as("done with a receive of the old place").isFalse();
   }
 
   /** After CLOSE_HCA the same key may be of other memory. */

@@ -64,6 +64,19 @@ public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
    */
   public void write(long address, MemorySegment source, long offset, long length) {
     long at = address - iova;
+    if (length == Long.BYTES && isAligned(at)) {
+      LONG.setRelease(memory, at, source.get(ValueLayout.JAVA_LONG_UNALIGNED, offset));
+      LostPages.throwFault();
+    } else {
+      store(at, source, offset, length);
+    }
+  }
+
+  private boolean isAligned(long at) {
+    return memory.isNative() && (memory.address() + at & Long.BYTES - 1) == 0;
+  }
+
+  private void store(long at, MemorySegment source, long offset, long length) {
     // A thread that polls the last byte (an owner byte, a flag after a payload) must find the rest,
     // and one that polls an index must not find half of it.
     int width = lastWidth(at + length, length);

@@ -44,6 +44,11 @@ final class CompletionQueues implements CompletionSink {
   private static final class Queue {
     int position;
 
+    /** It is in error. */
+    boolean failed;
+
+    final QueueMemory memory = new QueueMemory();
+
     /** Of what follows, {@link TableEntries#epoch}; -1 before the context is read. */
     long epoch;
 
@@ -61,10 +66,6 @@ final class CompletionQueues implements CompletionSink {
   private final IntConsumer workQueueFailed;
   private final int ownerByte;
   private final int maxLogSize;
-  private final BitSet owned = new BitSet();
-
-  /** Of those owned, the ones in error. */
-  private final BitSet failed = new BitSet();
 
   /** Of those with entries of this step; a solicited one among them. */
   private final BitSet recent = new BitSet();
@@ -74,7 +75,7 @@ final class CompletionQueues implements CompletionSink {
   /** The queue of the last entry of this step, or -1. */
   private int lastWritten = -1;
 
-  /** By number; null for those that the card never owned. */
+  /** By number; null for those that the card does not own. */
   private Queue[] queues = new Queue[64];
 
   /**
@@ -91,8 +92,11 @@ final class CompletionQueues implements CompletionSink {
   private Queue queue;
 
   private final MemorySegment resized = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
-  private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
-  private final QueueBytes place = new QueueBytes(Cqe.SIZE);
+
+  /** Where the next entry is encoded: where software reads it if possible, else in the copy. */
+  private final QueueBytes entry = new QueueBytes(Cqe.SIZE);
+
+  private boolean inPlace;
   private final MemorySegment owner = Arena.ofAuto().allocate(1);
   private long written;
 
@@ -123,8 +127,7 @@ final class CompletionQueues implements CompletionSink {
 
   /** Clears the ownership of all queues. */
   void reset() {
-    owned.clear();
-    failed.clear();
+    Arrays.fill(queues, null);
     disownAll();
   }
 
@@ -148,12 +151,11 @@ final class CompletionQueues implements CompletionSink {
   boolean take(int cqn, MemorySegment mailbox) {
     long at = icm.completionQueue(cqn);
     if (at == Icm.NONE
-        || owned.get(cqn)
+        || find(cqn) != null
         || CompletionQueueContext.LOG_SIZE.get(mailbox) > maxLogSize
         || !host.writeTable(at, mailbox, CONTEXT_SIZE)) {
       return false;
     }
-    owned.set(cqn);
     if (cqn >= queues.length) {
       queues = Arrays.copyOf(queues, Math.max(cqn + 1, 2 * queues.length));
     }
@@ -170,10 +172,9 @@ final class CompletionQueues implements CompletionSink {
    * @return false when it is not the card's
    */
   boolean release(int cqn) {
-    boolean held = cqn >= 0 && owned.get(cqn);
+    boolean held = find(cqn) != null;
     if (held) {
-      owned.clear(cqn);
-      failed.clear(cqn);
+      queues[cqn] = null;
       arms.set(cqn, NO_QUEUE);
     }
     return held;
@@ -186,8 +187,7 @@ final class CompletionQueues implements CompletionSink {
    */
   boolean resize(int cqn, MemorySegment mailbox) {
     int logSize = ResizeCq.LOG_SIZE.get(mailbox);
-    MemorySegment context =
-        logSize <= maxLogSize && cqn >= 0 && owned.get(cqn) ? contexts.read(cqn) : null;
+    MemorySegment context = logSize <= maxLogSize && find(cqn) != null ? contexts.read(cqn) : null;
     if (context == null) {
       return false;
     }
@@ -213,25 +213,35 @@ final class CompletionQueues implements CompletionSink {
   @Override
   public void sendDone(ConnectionContext qp, SendWork request, WorkStatus status) {
     if (status == WorkStatus.SUCCESS) {
-      Cqe.encodeSuccess(
-          entry,
-          0,
-          qp.qpn,
-          qp.remoteQpn,
-          (int) qp.destinationMac & 0xffff,
-          0,
-          (int) request.length(),
-          request.position,
-          true,
-          request.deviceOpcode,
-          ownerByte);
+      open(qp.sendCqn);
+      try {
+        encode(qp, request);
+      } catch (IllegalStateException e) { // its arena is closed: the copy shows that
+        openCopy();
+        encode(qp, request);
+      }
     } else {
-      Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, true, ownerByte);
+      encodeError(qp, request.position, status, true);
     }
     write(qp, qp.sendCqn, status != WorkStatus.SUCCESS);
     if (status == WorkStatus.QUEUE_UNREADABLE) {
       workQueueFailed.accept(qp.qpn);
     }
+  }
+
+  private void encode(ConnectionContext qp, SendWork request) {
+    Cqe.encodeSuccess(
+        entry.memory(),
+        entry.at(),
+        qp.qpn,
+        qp.remoteQpn,
+        (int) qp.destinationMac & 0xffff,
+        0,
+        (int) request.length(),
+        request.position,
+        true,
+        request.deviceOpcode,
+        ownerByte);
   }
 
   @Override
@@ -242,9 +252,21 @@ final class CompletionQueues implements CompletionSink {
       int immediate,
       long length,
       boolean solicited) {
+    open(qp.receiveCqn);
+    try {
+      encode(qp, request, operation, immediate, length);
+    } catch (IllegalStateException e) { // its arena is closed: the copy shows that
+      openCopy();
+      encode(qp, request, operation, immediate, length);
+    }
+    write(qp, qp.receiveCqn, solicited);
+  }
+
+  private void encode(
+      ConnectionContext qp, ReceiveWork request, int operation, int immediate, long length) {
     Cqe.encodeSuccess(
-        entry,
-        0,
+        entry.memory(),
+        entry.at(),
         qp.qpn,
         request.remoteQpn,
         (int) request.remoteMac & 0xffff,
@@ -254,7 +276,6 @@ final class CompletionQueues implements CompletionSink {
         false,
         operation,
         ownerByte);
-    write(qp, qp.receiveCqn, solicited);
   }
 
   @Override
@@ -264,8 +285,40 @@ final class CompletionQueues implements CompletionSink {
       workQueueFailed.accept(qp.qpn);
       return;
     }
-    Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, false, ownerByte);
+    encodeError(qp, request.position, status, false);
     write(qp, qp.receiveCqn, true);
+  }
+
+  private void encodeError(ConnectionContext qp, int position, WorkStatus status, boolean isSend) {
+    openCopy();
+    Cqe.encodeError(
+        entry.memory(), entry.at(), qp.qpn, position, syndrome(status), 0, isSend, ownerByte);
+  }
+
+  /** The next entry of a queue is encoded where software reads it, if that is possible. */
+  private void open(int cqn) {
+    inPlace = load(cqn) && !queue.failed && reach((long) queue.position * Cqe.SIZE);
+    if (!inPlace) {
+      entry.copy();
+    }
+  }
+
+  /** The next entry is encoded in a copy, which is then written through the bus. */
+  private void openCopy() {
+    inPlace = false;
+    entry.copy();
+  }
+
+  /** Whether the entry of the queue that is loaded can be stored in place, and is free. */
+  private boolean reach(long offset) {
+    try {
+      return memory.reach(queue.memory, queue.key, queue.pd, offset, Cqe.SIZE, entry)
+          && queue.memory.isWritable()
+          && entry.isAligned()
+          && isFree(entry.get(Cqe.OWNER_OFFSET));
+    } catch (IllegalStateException e) {
+      return false; // its arena is closed
+    }
   }
 
   /**
@@ -337,25 +390,31 @@ final class CompletionQueues implements CompletionSink {
 
   /** Writes the entry where the queue's next one goes; returns false when it is lost. */
   private boolean put(int cqn) {
+    if (!inPlace && !putCopy(cqn)) {
+      return false;
+    }
+    written++;
+    queue.position = queue.position + 1 & (1 << queue.logSize) - 1;
+    return true;
+  }
+
+  private boolean putCopy(int cqn) {
     if (!load(cqn)) {
       faults.record("a completion for CQ %d is lost: there is no such CQ".formatted(cqn));
       return false;
     }
-    if (failed.get(cqn)) {
+    if (queue.failed) {
       return false;
     }
     int at = queue.position;
     long offset = (long) at * Cqe.SIZE;
     MemoryStatus status = memory.openQueue(queue.key, queue.pd, offset, Cqe.SIZE);
-    if (status == MemoryStatus.OK && putInPlace(offset)) {
-      return true;
-    }
     if (status == MemoryStatus.OK) {
       status = memory.readOpened(offset + Cqe.OWNER_OFFSET, owner, 0, 1);
     }
     boolean isFree = isFree(owner.get(ValueLayout.JAVA_BYTE, 0));
     if (status == MemoryStatus.OK && isFree) {
-      status = memory.writeOpened(offset, entry, Cqe.SIZE);
+      status = memory.writeOpened(offset, entry.memory(), Cqe.SIZE);
     }
     if (status != MemoryStatus.OK || !isFree) {
       String why =
@@ -364,11 +423,10 @@ final class CompletionQueues implements CompletionSink {
               : "cannot be written (%s)".formatted(status);
       faults.record(
           "a completion for CQ %d is lost: entry %d of its memory %s".formatted(cqn, at, why));
-      failed.set(cqn);
+      queue.failed = true;
       events.completionQueueFailed(cqn);
       return false;
     }
-    advance();
     return true;
   }
 
@@ -376,40 +434,17 @@ final class CompletionQueues implements CompletionSink {
     return (ownerByte & Cqe.OWNER_HARDWARE) != 0;
   }
 
-  private void advance() {
-    written++;
-    queue.position = queue.position + 1 & (1 << queue.logSize) - 1;
-  }
-
-  /**
-   * Stores the entry where software reads it, the owner byte with the last 8 bytes.
-   *
-   * @return false when nothing was stored: it goes by copies, which tell why it cannot
-   */
-  private boolean putInPlace(long offset) {
-    if (!memory.reachOpened(offset, Cqe.SIZE, place)
-        || !memory.isOpenedWritable()
-        || !place.isAligned()) {
-      return false;
-    }
-    try {
-      if (!isFree(place.get(Cqe.OWNER_OFFSET))) {
-        return false;
-      }
-      Cqe.publish(entry, place.memory(), place.at());
-    } catch (IllegalStateException e) {
-      return false; // its arena is closed
-    }
-    advance();
-    return true;
+  /** A queue that the card owns, or null. */
+  private Queue find(int cqn) {
+    return cqn >= 0 && cqn < queues.length ? queues[cqn] : null;
   }
 
   /** Loads the context of a queue; returns whether the queue is the card's. */
   private boolean load(int cqn) {
-    if (cqn < 0 || !owned.get(cqn)) {
+    queue = find(cqn);
+    if (queue == null) {
       return false;
     }
-    queue = queues[cqn];
     return contexts.isGood(queue.epoch) || read(cqn);
   }
 

@@ -17,6 +17,11 @@ final class QueuePositions {
   private int head;
   private int tail;
 
+  /** Where the queues are. */
+  final QueueMemory sends = new QueueMemory();
+
+  final QueueMemory receives = new QueueMemory();
+
   /** The send that is read next: byte offset, units of 16 bytes (0: none), opcode, fence. */
   int sendOffset;
 

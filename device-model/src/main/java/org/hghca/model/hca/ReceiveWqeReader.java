@@ -27,12 +27,10 @@ final class ReceiveWqeReader {
    * Reads the first unit of a slot, which is written last, maybe in place as {@link QueueBytes}
    * says; returns whether it can be read.
    */
-  boolean loadFirst(int key, int pd, long place, int slotLog) {
-    if (memory.openQueue(key, pd, place, NextUnit.SIZE) != MemoryStatus.OK) {
-      return false;
-    }
-    inPlace = memory.reachOpened(place, 1 << slotLog, slot);
-    return inPlace || memory.readOpened(place, slot.copy(), 0, NextUnit.SIZE) == MemoryStatus.OK;
+  boolean loadFirst(QueueMemory queue, int key, int pd, long place, int slotLog) {
+    inPlace = memory.reach(queue, key, pd, place, 1 << slotLog, slot);
+    return inPlace
+        || memory.readQueue(key, pd, place, slot.copy(), 0, NextUnit.SIZE) == MemoryStatus.OK;
   }
 
   /** Whether the slot whose first unit was read holds a WQE. */
@@ -66,14 +64,14 @@ final class ReceiveWqeReader {
     MemorySegment units = slot.memory();
     long end = slot.at() + (1 << slotLog);
     for (long at = slot.at() + NextUnit.SIZE; at < end; at += DataUnit.SIZE) {
-      if (DataUnit.isTerminator(units, at)) {
+      long lengthAndKey = DataUnit.lengthAndKey(units, at);
+      long address = DataUnit.address(units, at);
+      if (DataUnit.isTerminator(lengthAndKey, address)) {
         return;
       }
-      if (DataUnit.isInline(DataUnit.firstDword(units, at))
+      if (DataUnit.isInline((int) lengthAndKey)
           || !into.pieces.add(
-              DataUnit.address(units, at),
-              DataUnit.lkey(units, at),
-              DataUnit.byteCount(units, at))) {
+              address, DataUnit.lkey(lengthAndKey), DataUnit.byteCount(lengthAndKey))) {
         into.status = WorkStatus.LOCAL_OPERATION;
         return;
       }

@@ -99,6 +99,16 @@ final class Region {
     return offset >= 0 && offset <= bytes - size;
   }
 
+  /** The offset in the region where the stretch begins; it may be larger than the region. */
+  long stretchBegin() {
+    return Math.max(0, from - start);
+  }
+
+  /** The offset in the region where the stretch ends. */
+  long stretchEnd() {
+    return Math.min(length, from + bytes - start);
+  }
+
   /** The I/O address of a virtual address of the stretch. */
   long iova(long address) {
     return iova + (address - from);

@@ -210,30 +210,29 @@ final class TranslationTables implements KeyedMemory {
         : MemoryStatus.DENIED;
   }
 
-  /** Has bytes of a queue be read in place where that is possible, else from a copy. */
-  MemoryStatus view(int key, int domain, long position, int size, QueueBytes into) {
-    MemoryStatus status = openQueue(key, domain, position, size);
-    return status == MemoryStatus.OK && !reachOpened(position, size, into)
-        ? readOpened(position, into.copy(), 0, size)
-        : status;
-  }
-
   /**
-   * Finds bytes of the queue whose part was opened in place; returns false where there are none.
+   * Finds bytes of a queue in place, which then may be read.
+   *
+   * @param queue what is known of its memory
+   * @return false where they are not in one piece, or may not be accessed: {@link #openQueue} tells
    */
-  boolean reachOpened(long position, int size, QueueBytes into) {
-    long address = opened.start() + position;
-    if (!opened.holds(position, size) || !reaches(opened, address, size)) {
+  boolean reach(QueueMemory queue, int key, int domain, long position, int size, QueueBytes into) {
+    if (!host.isDirect()
+        || !queue.holds(key, domain, epoch(), position, size)
+            && !look(queue, key, domain, position, size)) {
       return false;
     }
-    DmaWindow window = opened.window();
-    into.place(window.memory(), opened.iova(address) - window.iova());
+    queue.put(position, into);
     return true;
   }
 
-  /** Whether the queue whose part was opened may be written, and so may the window it is in. */
-  boolean isOpenedWritable() {
-    return opened.permits(MemoryAccess.LOCAL_WRITE) && opened.window().access().writable();
+  private boolean look(QueueMemory queue, int key, int domain, long position, int size) {
+    if (openQueue(key, domain, position, size) != MemoryStatus.OK
+        || !reaches(opened, opened.start() + position, size)) {
+      return false;
+    }
+    queue.keep(opened, key, domain, epoch());
+    return true;
   }
 
   /** Reads bytes of the queue whose part was opened. */

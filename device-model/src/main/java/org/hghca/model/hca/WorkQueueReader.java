@@ -90,7 +90,9 @@ final class WorkQueueReader implements WorkQueues {
       return WorkStatus.LOCAL_OPERATION;
     }
     long place = qp.sendQueueOffset + offset;
-    if (memory.view(qp.sendQueueKey, qp.pd, place, size, bytes) != MemoryStatus.OK) {
+    if (!memory.reach(queue.sends, qp.sendQueueKey, qp.pd, place, size, bytes)
+        && memory.readQueue(qp.sendQueueKey, qp.pd, place, bytes.copy(), 0, size)
+            != MemoryStatus.OK) {
       return WorkStatus.QUEUE_UNREADABLE;
     }
     send = bytes.memory();
@@ -105,17 +107,19 @@ final class WorkQueueReader implements WorkQueues {
   }
 
   private WorkStatus read(ConnectionContext qp, QueuePositions queue, int size, SendWork into) {
-    into.immediate = NextUnit.immediate(send, base);
-    into.solicited = (NextUnit.flags(send, base) & NextUnit.SOLICITED) != 0;
-    int ownOpcode = NextUnit.opcode(send, base);
+    long own = NextUnit.own(send, base);
+    long next = NextUnit.next(send, base);
+    into.immediate = NextUnit.immediate(own);
+    into.solicited = (NextUnit.flags(own) & NextUnit.SOLICITED) != 0;
+    int ownOpcode = NextUnit.opcode(own);
     WorkStatus status =
         ownOpcode != 0 && ownOpcode != queue.sendOpcode
             ? WorkStatus.LOCAL_OPERATION
             : parse(qp, queue.sendOpcode, size, into);
-    queue.sendUnits = NextUnit.nextSize16(send, base);
-    queue.sendOffset = NextUnit.nextHeadUnits16(send, base) * UNIT;
-    queue.sendOpcode = NextUnit.nextOpcode(send, base);
-    queue.sendFence = NextUnit.nextFence(send, base) != 0;
+    queue.sendUnits = NextUnit.nextSize16(next);
+    queue.sendOffset = NextUnit.nextHeadUnits16(next) * UNIT;
+    queue.sendOpcode = NextUnit.nextOpcode(next);
+    queue.sendFence = NextUnit.nextFence(next) != 0;
     return status;
   }
 
@@ -136,15 +140,17 @@ final class WorkQueueReader implements WorkQueues {
         return WorkStatus.LOCAL_OPERATION;
       }
     }
-    if (at < size && DataUnit.isInline(DataUnit.firstDword(send, base + at))) {
-      return parseInline(operation, at, size, into);
-    }
-    for (; at < size; at += DataUnit.SIZE) {
-      if (DataUnit.isInline(DataUnit.firstDword(send, base + at))
-          || !into.pieces.add(
-              DataUnit.address(send, base + at),
-              DataUnit.lkey(send, base + at),
-              DataUnit.byteCount(send, base + at))) {
+    for (int first = at; at < size; at += DataUnit.SIZE) {
+      long lengthAndKey = DataUnit.lengthAndKey(send, base + at);
+      if (DataUnit.isInline((int) lengthAndKey)) {
+        return at == first
+            ? parseInline(operation, (int) lengthAndKey, at, size, into)
+            : WorkStatus.LOCAL_OPERATION;
+      }
+      if (!into.pieces.add(
+          DataUnit.address(send, base + at),
+          DataUnit.lkey(lengthAndKey),
+          DataUnit.byteCount(lengthAndKey))) {
         return WorkStatus.LOCAL_OPERATION;
       }
     }
@@ -206,8 +212,9 @@ final class WorkQueueReader implements WorkQueues {
     }
   }
 
-  private WorkStatus parseInline(SendOperation operation, int at, int size, SendWork into) {
-    int length = InlineUnit.length(send, base + at);
+  private WorkStatus parseInline(
+      SendOperation operation, int header, int at, int size, SendWork into) {
+    int length = InlineUnit.length(header);
     if (operation.isAnsweredWithData()
         || length > size - at - InlineUnit.HEADER_SIZE
         || length > SendWork.MAX_INLINE) {
@@ -266,7 +273,7 @@ final class WorkQueueReader implements WorkQueues {
     int log = qp.receiveSlotLog;
     long place = qp.receiveQueueOffset + offset;
     // The first unit is written last: it is read separately before the rest.
-    if (!receives.loadFirst(qp.receiveQueueKey, qp.pd, place, log)) {
+    if (!receives.loadFirst(queue.receives, qp.receiveQueueKey, qp.pd, place, log)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }

@@ -138,13 +138,18 @@ final class Requester implements SendSide {
     request.firstPsn = qp.nextSendPsn;
     if (request.status == WorkStatus.SUCCESS) {
       request.mtu = qp.mtu;
-      request.packets = (int) Math.max(1, (request.length() + qp.mtu - 1) / qp.mtu);
+      request.packets = packets(request.length(), qp.mtu);
       qp.nextSendPsn = Psn.add(qp.nextSendPsn, request.packets);
       qp.setChanged(true);
     }
     ring[tail++ & REQUESTS - 1] = request;
     cursorPacket = 0;
     return true;
+  }
+
+  /** Packets of a message; most have one, which needs no division. */
+  static int packets(long length, int mtu) {
+    return length <= mtu ? 1 : (int) ((length + mtu - 1) / mtu);
   }
 
   private void check(ConnectionContext qp, SendWork request) {
@@ -188,12 +193,18 @@ final class Requester implements SendSide {
 
   /** The packet behind the piece of a READ or atomic that is asked for at the cursor. */
   private int pieceEnd(SendWork request) {
+    if (cursorPacket == request.packets - 1) {
+      return request.packets;
+    }
     int most = window.readPackets(request.mtu);
     return Math.min(request.packets, cursorPacket - cursorPacket % most + most);
   }
 
   /** Sends packets of the request at the cursor as a run; returns what it costs, 0 for no run. */
   private int sendRun(ConnectionContext qp, SendWork request, int budget) {
+    if (request.packets == 1) {
+      return 0;
+    }
     // The last packet of one with immediate data may meet that no receive is posted.
     int whole = request.packets - (request.operation.hasImmediate() ? 1 : 0);
     int packets = Math.min(whole - cursorPacket, RunMaker.within(budget, request.mtu));

@@ -129,7 +129,6 @@ final class Responder implements ReceiveSide {
   /** Finds where a run of a SEND belongs; returns false when it is not all right. */
   private boolean placeSend(ConnectionContext qp, PacketRun run, boolean starts) {
     if (starts && !holdsReceive) {
-      receive.clear();
       holdsReceive = transport.queues().nextReceive(qp, receive);
     }
     long before = starts ? 0 : arrived;
@@ -293,7 +292,6 @@ final class Responder implements ReceiveSide {
   /** Takes the next posted receive; without one the peer gets an RNR NAK. */
   private boolean takeReceive(ConnectionContext qp) {
     if (!holdsReceive) { // a run has taken one if it was refused for another reason
-      receive.clear();
       holdsReceive = transport.queues().nextReceive(qp, receive);
     }
     if (!holdsReceive) {
@@ -347,7 +345,7 @@ final class Responder implements ReceiveSide {
     if (length > 0 && !allowed(qp, checkRead(qp, packet, length))) {
       return;
     }
-    int packets = (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
+    int packets = Requester.packets(length, qp.mtu);
     owed.addRead(packet, length, packets);
     advance(qp, packets);
     messages++;
@@ -363,7 +361,7 @@ final class Responder implements ReceiveSide {
     if (!qp.remoteRead || qp.mtu == 0 || length > SendWork.MAX_LENGTH) {
       return;
     }
-    int packets = (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
+    int packets = Requester.packets(length, qp.mtu);
     boolean allowed = length == 0 || checkRead(qp, packet, length) == MemoryStatus.OK;
     if (allowed && packets <= Psn.distance(packet.psn, qp.expectedPsn)) {
       owed.repeatRead(packet, length, packets, qp.expectedPsn);
@@ -472,8 +470,8 @@ final class Responder implements ReceiveSide {
 
   /** Sends the next responses to a READ as a run; returns what it costs, 0 for no run. */
   private int sendRun(ConnectionContext qp, int budget) {
-    if (owed.isAtomic() || qp.mtu == 0 || !transport.sendsRuns(endpoint, qp)) {
-      return 0;
+    if (owed.packetsLeft() < 2 || !transport.sendsRuns(endpoint, qp)) {
+      return 0; // an atomic has one response
     }
     int packets = Math.min(RunMaker.within(budget, qp.mtu), owed.packetsLeft());
     if (packets < 2) {

@@ -34,7 +34,6 @@ final class TakenReceive {
     if (held) {
       return true;
     }
-    request.clear();
     if (!transport.queues().nextReceive(qp, request)) {
       return false;
     }

@@ -511,7 +511,6 @@ public final class Transport {
     SendWork request = takeRequest();
     while (queues.nextSend(qp, request)) {
       completions.sendDone(qp, request, WorkStatus.FLUSHED);
-      request.clear();
     }
     recycle(request);
   }
@@ -527,7 +526,6 @@ public final class Transport {
     }
     int slots = qp.receiveQueueLength >>> qp.receiveSlotLog;
     for (int i = 0; i < slots; i++) {
-      scratch.clear();
       if (!queues.nextReceive(qp, scratch)) {
         return true;
       }
@@ -652,10 +650,9 @@ public final class Transport {
     port.pool().giveBack(packet);
   }
 
+  /** A request for {@link WorkQueues#nextSend}. */
   SendWork takeRequest() {
-    SendWork request = freeRequestCount == 0 ? new SendWork() : freeRequests[--freeRequestCount];
-    request.clear();
-    return request;
+    return freeRequestCount == 0 ? new SendWork() : freeRequests[--freeRequestCount];
   }
 
   void recycle(SendWork request) {

@@ -1,0 +1,53 @@
+package org.hghca.model.hca;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.model.transport.MemoryAccess;
+
+/**
+ * Where the memory of one queue is in host memory: the stretch of its region that was accessed
+ * last. It is looked up once for as long as the tables and the mappings stay.
+ */
+final class QueueMemory {
+  private long epoch = Region.NEVER;
+  private int key;
+  private int pd;
+
+  /** The positions in the queue's region that the stretch has. */
+  private long begin;
+
+  private long end;
+
+  private MemorySegment memory;
+
+  /** Where the first of them is in the memory. */
+  private long at;
+
+  private boolean writable;
+
+  /** Takes over the stretch of a region, which is good in an epoch. */
+  void keep(Region region, int ofKey, int ofPd, long good) {
+    epoch = good;
+    key = ofKey;
+    pd = ofPd;
+    begin = region.stretchBegin();
+    end = region.stretchEnd();
+    memory = region.window().memory();
+    at = region.iova(region.start() + begin) - region.window().iova();
+    writable = region.permits(MemoryAccess.LOCAL_WRITE) && region.window().access().writable();
+  }
+
+  /** Whether it has some bytes of a region's queue in an epoch. */
+  boolean holds(int ofKey, int ofPd, long in, long position, int size) {
+    return epoch == in && key == ofKey && pd == ofPd && position >= begin && position <= end - size;
+  }
+
+  /** Puts bytes that it has in place. */
+  void put(long position, QueueBytes into) {
+    into.place(memory, at + (position - begin));
+  }
+
+  /** Whether the card may write there. */
+  boolean isWritable() {
+    return writable;
+  }
+}
