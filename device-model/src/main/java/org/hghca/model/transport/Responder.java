@@ -342,14 +342,41 @@ final class Responder implements ReceiveSide {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
       return;
     }
+    int packets = Requester.packets(length, qp.mtu);
+    if (packets == 1 && answersAtOnce(qp, packet, (int) length)) {
+      advance(qp, 1);
+      return;
+    }
     if (length > 0 && !allowed(qp, checkRead(qp, packet, length))) {
       return;
     }
-    int packets = Requester.packets(length, qp.mtu);
     owed.addRead(packet, length, packets);
     advance(qp, packets);
     messages++;
     transport.schedule(endpoint);
+  }
+
+  /**
+   * Answers a READ of one packet without waiting for a turn, if nothing else is to be sent and its
+   * memory can be read.
+   */
+  private boolean answersAtOnce(ConnectionContext qp, Packet request, int length) {
+    if (!owed.isEmpty() || answer != NOTHING || !transport.sendsAtOnce(endpoint)) {
+      return false;
+    }
+    messages++;
+    MemoryStatus status =
+        sendData(
+            qp,
+            PacketOpcode.READ_RESPONSE_ONLY,
+            request.psn,
+            request.remoteKey,
+            request.remoteAddress,
+            length);
+    if (status != MemoryStatus.OK) {
+      messages--;
+    }
+    return status == MemoryStatus.OK;
   }
 
   /**
@@ -455,6 +482,8 @@ final class Responder implements ReceiveSide {
         int run = sendRun(qp, budget - sent);
         if (run > 0) {
           sent += run - 1;
+        } else if (owed.isAtomic()) {
+          sendOriginal(qp);
         } else {
           sendData(qp);
         }
@@ -500,34 +529,50 @@ final class Responder implements ReceiveSide {
     return !owed.isEmpty();
   }
 
-  /** The next response to a READ or an atomic. */
-  private void sendData(ConnectionContext qp) {
+  private void sendOriginal(ConnectionContext qp) {
+    Packet packet = response(qp, PacketOpcode.ATOMIC_ACKNOWLEDGE, owed.psn());
+    packet.original = owed.original();
+    owed.advance(1, 0);
+    transport.transmit(packet);
+  }
+
+  private Packet response(ConnectionContext qp, int operation, int psn) {
     Packet packet = transport.packetTo(qp);
-    packet.opcode = PacketOpcode.RC | owed.operation();
-    packet.psn = owed.psn();
+    packet.opcode = PacketOpcode.RC | operation;
+    packet.psn = psn;
     packet.syndrome = Aeth.ACK;
     packet.msn = messages & 0xff_ffff;
-    packet.length = owed.length(qp.mtu);
-    packet.original = owed.isAtomic() ? owed.original() : 0;
+    return packet;
+  }
+
+  /** Sends a response to a READ, if its memory can be read. */
+  private MemoryStatus sendData(
+      ConnectionContext qp, int operation, int psn, int key, long address, int length) {
+    Packet packet = response(qp, operation, psn);
+    packet.length = length;
     MemoryStatus status =
-        packet.length == 0
+        length == 0
             ? MemoryStatus.OK
             : transport
                 .memory()
-                .read(
-                    owed.key(),
-                    qp.pd,
-                    owed.address(),
-                    MemoryAccess.REMOTE_READ,
-                    packet.payload(),
-                    0,
-                    packet.length);
+                .read(key, qp.pd, address, MemoryAccess.REMOTE_READ, packet.payload(), 0, length);
     if (status == MemoryStatus.OK) {
-      owed.advance(1, packet.length);
       transport.transmit(packet);
+    } else {
+      transport.drop(packet);
+    }
+    return status;
+  }
+
+  /** The next response to a READ. */
+  private void sendData(ConnectionContext qp) {
+    int length = owed.length(qp.mtu);
+    MemoryStatus status =
+        sendData(qp, owed.operation(), owed.psn(), owed.key(), owed.address(), length);
+    if (status == MemoryStatus.OK) {
+      owed.advance(1, length);
       return;
     }
-    transport.drop(packet);
     if (owed.isRepeat()) {
       owed.dropFirst();
       return;

@@ -43,6 +43,9 @@ final class Timers {
   }
 
   void set(Timer timer, long deadline) {
+    if (timer.deadline == deadline && timer.index >= 0) {
+      return; // once more in the same step
+    }
     boolean later = timer.deadline < deadline;
     timer.deadline = deadline;
     if (timer.index < 0) {

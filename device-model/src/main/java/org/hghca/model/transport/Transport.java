@@ -595,6 +595,11 @@ public final class Transport {
     packet.destinationQpn = qp.remoteQpn;
   }
 
+  /** Whether a connection may send a packet now, without a turn. */
+  boolean sendsAtOnce(Endpoint endpoint) {
+    return !endpoint.rate.isLimited() && port.hasRoom();
+  }
+
   /** Whether runs of packets may be sent over a connection now. */
   boolean sendsRuns(Endpoint endpoint, ConnectionContext qp) {
     return !endpoint.rate.isLimited() && port.sendsRuns(qp.destinationMac);

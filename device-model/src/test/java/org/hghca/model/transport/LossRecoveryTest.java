@@ -89,15 +89,47 @@ class LossRecoveryTest {
   void lateDuplicateOfAReadKeepsTheAnswersOfLaterReads() {
     post(SendOperation.READ, 0, 8);
     line.run();
-    post(SendOperation.READ, 1, 8);
+    post(SendOperation.READ, 1, 300);
     post(SendOperation.READ, 2, 600);
     line.a.step(0);
     arrive();
     lateRequest(PacketOpcode.READ_REQUEST, 0);
     line.run();
     assertDone(0, 1, 2);
-    assertThat(line.psnsTo(Line.A)).containsExactly(0, 0, 1, 2, 3, 4);
+    assertThat(line.psnsTo(Line.A)).containsExactly(0, 0, 1, 2, 3, 4, 5);
     assertThat(line.a.transport.counters().retries).isZero();
+  }
+
+  /**
+   * A READ of one packet does not wait for its responder's turn, if nothing is to be sent first.
+   */
+  @Test
+  void shortReadsAreAnsweredAtOnceUnlessAnAnswerWaits() {
+    post(SendOperation.READ, 0, 8);
+    line.a.step(0);
+    arrive();
+    assertThat(line.psnsTo(Line.A)).containsExactly(0);
+
+    post(SendOperation.WRITE, 1, 8);
+    post(SendOperation.READ, 2, 8);
+    line.a.step(0);
+    arrive();
+    assertThat(line.psnsTo(Line.A)).as("the acknowledgement goes first").containsExactly(0);
+
+    line.run();
+    assertDone(0, 1, 2);
+    assertThat(line.psnsTo(Line.A)).containsExactly(0, 1, 2);
+  }
+
+  /** It fails as one that waits for its turn. */
+  @Test
+  void shortReadOfMemoryThatIsGoneIsRefusedOnce() {
+    line.b.memoryGone = true;
+    post(SendOperation.READ, 0, 8);
+    line.run();
+    assertThat(line.psnsTo(Line.A)).containsExactly(0);
+    assertThat(line.syndromesTo(Line.A)).containsExactly(0x63);
+    assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
   }
 
   @Test
@@ -156,11 +188,11 @@ class LossRecoveryTest {
 
   @Test
   void readThatFailsBehindARefusedRequestIsReportedOnce() {
-    post(SendOperation.READ, 0, 8);
+    post(SendOperation.READ, 0, 300);
     line.a.step(0);
     arrive();
     line.b.memoryDenied = true;
-    lateRequest(PacketOpcode.WRITE_ONLY, 1);
+    lateRequest(PacketOpcode.WRITE_ONLY, 2);
     line.run();
     assertThat(line.psnsTo(Line.A)).containsExactly(0);
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x62);

@@ -167,7 +167,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     } else if (Cqe.owner(last) == Cqe.SENTINEL) {
       return NONE;
     }
-    return take(out, count);
+    return take(entries, at, last, out, count);
   }
 
   /** The queue pair with a number, which is usually that of the previous completion. */
@@ -182,16 +182,20 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     return qp;
   }
 
-  /** Takes the oldest completion; returns whether it filled an entry. */
-  private int take(Completions out, int count) {
-    long at = ring.place(ring.index());
-    int last = Cqe.seenDword(memory, at);
-    int qpn = Cqe.qpn(memory, at);
-    int sourceQp = Cqe.remoteQpn(memory, at);
-    int immediate = Cqe.immediate(memory, at);
-    int bytes = Cqe.byteCount(memory, at);
-    int wqe = Cqe.wqeOffset(memory, at);
-    ring.take(memory, at);
+  /**
+   * Takes the oldest completion; returns the number of entries filled.
+   *
+   * @param entries what has it: the ring's memory, or what {@link CompletionRing#entries} has
+   * @param at where it is there
+   * @param last its last dword, before which nothing else of it was read
+   */
+  private int take(MemorySegment entries, long at, int last, Completions out, int count) {
+    int qpn = Cqe.qpn(entries, at);
+    int sourceQp = Cqe.remoteQpn(entries, at);
+    int immediate = Cqe.immediate(entries, at);
+    int bytes = Cqe.byteCount(entries, at);
+    int wqe = Cqe.wqeOffset(entries, at);
+    ring.take(entries, at);
     QueuePairRings qp = find(qpn);
     if (qp == null) {
       return unexpected(qpn, wqe, last);
@@ -342,7 +346,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
       if (!isSilent(at, last)) {
         return true;
       }
-      take(null, 0);
+      int _ = take(memory, at, last, null, 0);
     }
     return false;
   }

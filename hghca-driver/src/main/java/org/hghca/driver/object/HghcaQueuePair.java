@@ -427,41 +427,57 @@ final class HghcaQueuePair extends Resource
 
   @Override
   public boolean tryPostReceive(ReceiveRequest request) {
-    return tryPostReceive(request, 0);
+    checkOwnReceives();
+    assert begins(receiveOwner);
+    state.lockReceives();
+    try {
+      return post(request, 0);
+    } finally {
+      state.unlockReceives();
+      assert ends(receiveOwner);
+    }
   }
 
   @Override
   public int tryPostReceive(ReceiveRequest[] requests, int from, int count) {
     Objects.checkFromIndexSize(from, count, requests.length);
-    int posted = 0;
-    while (posted < count && tryPostReceive(requests[from + posted], posted)) {
-      posted++;
+    if (count == 0) {
+      return 0;
     }
-    return posted;
-  }
-
-  private boolean tryPostReceive(ReceiveRequest request, int index) {
-    if (share != null) {
-      throw new BadRequestException(
-          Errno.EINVAL,
-          index,
-          describe() + " takes its receives from a shared receive queue: post them there");
-    }
+    checkOwnReceives();
     assert begins(receiveOwner);
     state.lockReceives();
     try {
-      QpState now = state.get();
-      if (now == QpState.ERR) {
-        return postFlushedReceive(request, index);
+      int posted = 0;
+      while (posted < count && post(requests[from + posted], posted)) {
+        posted++;
       }
-      if (now == QpState.RESET) {
-        throw wrongState("receive", index);
-      }
-      return receives.post(request, index);
+      return posted;
     } finally {
       state.unlockReceives();
       assert ends(receiveOwner);
     }
+  }
+
+  private void checkOwnReceives() {
+    if (share != null) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          0,
+          describe() + " takes its receives from a shared receive queue: post them there");
+    }
+  }
+
+  /** Under the lock of the receives. */
+  private boolean post(ReceiveRequest request, int index) {
+    QpState now = state.get();
+    if (now == QpState.ERR) {
+      return postFlushedReceive(request, index);
+    }
+    if (now == QpState.RESET) {
+      throw wrongState("receive", index);
+    }
+    return receives.post(request, index);
   }
 
   private boolean postFlushedReceive(ReceiveRequest request, int index) {
