@@ -9,7 +9,8 @@ module org.hghca.vfio {
 
   exports org.hghca.vfio;
   exports org.hghca.vfio.direct to
-      org.hghca.driver;
+      org.hghca.driver,
+      org.hghca.virtio.driver;
   exports org.hghca.vfio.inprocess;
   exports org.hghca.vfio.kernel;
   exports org.hghca.vfio.memory;

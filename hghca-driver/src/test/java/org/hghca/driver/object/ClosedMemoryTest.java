@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.abi.Bar;
 import org.hghca.driver.bringup.BringUp;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
@@ -22,6 +23,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.testing.UnmappingFunction;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -56,8 +58,10 @@ class ClosedMemoryTest {
       throws Exception {
     Locator locator =
         Locator.parse("model:ends-%d?profile=%s".formatted(COUNT.incrementAndGet(), profile));
-    UnmappingFunction function =
-        new UnmappingFunction(PciFunctions.open(locator), hasMappedDoorbells);
+    UnmappingFunction function = new UnmappingFunction(PciFunctions.open(locator));
+    if (hasMappedDoorbells) {
+      function.mapBar(Bar.BAR2, Bar.BAR2_SIZE);
+    }
     HghcaDevice device = BringUp.of(function);
     Context context =
         new DeviceContext(new RdmaDevice("hca", locator.toString(), 1), device, device::close);

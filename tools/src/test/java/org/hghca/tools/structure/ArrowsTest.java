@@ -156,6 +156,7 @@ class ArrowsTest {
             "org.hghca.verbs",
             "org.hghca.verbs.spi",
             "org.hghca.vfio",
+            "org.hghca.vfio.direct",
             "org.hghca.vfio.memory",
             "org.hghca.virtio",
             "org.hghca.virtio.abi",

@@ -3,6 +3,7 @@ package org.hghca.virtio.driver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -26,6 +27,7 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.vfio.VfioException;
+import org.hghca.vfio.direct.RingMemory;
 import org.hghca.virtio.VirtioException;
 import org.hghca.virtio.Virtqueue;
 import org.hghca.virtio.abi.roce.CompletionEntry;
@@ -55,6 +57,10 @@ final class RoceCompletionQueue extends Resource
   private final Virtqueue queue;
   private final SlotMemory memory;
   private final MemorySegment slots;
+
+  /** Where {@link #slots} begins for {@link #complete}. */
+  private final long base;
+
   private final CompletionRoom room;
   private final int entries;
   private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
@@ -112,6 +118,9 @@ final class RoceCompletionQueue extends Resource
       this.memory = SlotMemory.allocate(device.function(), buffers, SLOT);
       undo.add(memory::close);
       this.slots = memory.bytes();
+      RingMemory ring = RingMemory.guarded(slots);
+      ring.checkHolds((long) buffers * SLOT);
+      this.base = ring.at(0);
       this.room = new CompletionRoom(buffers);
       for (int i = 0; i < buffers; i++) {
         offer();
@@ -233,7 +242,7 @@ final class RoceCompletionQueue extends Resource
   private int drain(Completions out, int most) {
     int count = 0;
     while (count < most && !taken.isEmpty()) {
-      count = complete(taken.removeFirst(), 0, Virtqueue.NONE, out, count);
+      count = completeTaken(out, count);
     }
     int before = offers;
     while (count < most) {
@@ -242,7 +251,7 @@ final class RoceCompletionQueue extends Resource
         break;
       }
       checkLength();
-      count = complete(slots, (long) slot * SLOT, slot, out, count);
+      count = complete(entry(slot), slot, out, count);
     }
     if (offers != before) {
       queue.kick();
@@ -256,14 +265,32 @@ final class RoceCompletionQueue extends Resource
     }
   }
 
+  /** Where the entry of a buffer is for {@link #complete}. */
+  private long entry(int slot) {
+    return RingMemory.at(base, (long) slot * SLOT);
+  }
+
+  /** As {@link #complete}, of the first entry that was taken from the device. */
+  private int completeTaken(Completions out, int count) {
+    MemorySegment copy = taken.removeFirst();
+    try {
+      return complete(RingMemory.guarded(copy).at(0), Virtqueue.NONE, out, count);
+    } finally {
+      Reference.reachabilityFence(copy);
+    }
+  }
+
   /**
-   * Completes the request of an entry.
+   * Completes the request of an entry. Under the lock of an open queue: a close waits for that
+   * before it frees the buffers.
    *
+   * @param at the entry, in {@link RingMemory#guardedSegment}
    * @param slot of the buffer with the entry, which goes back to the device; {@link Virtqueue#NONE}
    *     of a copy
    * @return the index of the next completion: the same if the program sees none
    */
-  private int complete(MemorySegment from, long at, int slot, Completions out, int count) {
+  private int complete(long at, int slot, Completions out, int count) {
+    MemorySegment from = RingMemory.guardedSegment();
     long cookie = CompletionEntry.WR_ID.getLong(from, at);
     boolean isReceive = WorkQueue.isReceive(cookie);
     RoceQueuePair qp = queuePair(CompletionEntry.QPN.get(from, at), isReceive);
@@ -282,7 +309,7 @@ final class RoceCompletionQueue extends Resource
       }
       failures[status]++;
     }
-    fill(out, count, qp, isReceive, work.wrId(cookie), result, from, at);
+    fill(out, count, qp, isReceive, work.wrId(cookie), result, at);
     offerAgain(slot);
     work.complete(cookie);
     if (qp.sharesReceives() && (isReceive || failed)) {
@@ -307,8 +334,8 @@ final class RoceCompletionQueue extends Resource
       boolean isReceive,
       long wrId,
       long result,
-      MemorySegment from,
       long at) {
+    MemorySegment from = RingMemory.guardedSegment();
     int flags = 0;
     int immediate = 0;
     if (isReceive && CompletionEntry.status(result) == CompletionStatus.SUCCESS) {
@@ -460,7 +487,7 @@ final class RoceCompletionQueue extends Resource
     Due found;
     lock.lock();
     try {
-      pollable = takeSilent();
+      pollable = !isClosed() && takeSilent();
       found = due;
       due = null;
     } catch (VirtioException | VfioException | InternalError e) {
@@ -477,7 +504,7 @@ final class RoceCompletionQueue extends Resource
       if (!isSilent(taken.getFirst(), 0)) {
         return true;
       }
-      complete(taken.removeFirst(), 0, Virtqueue.NONE, null, 0);
+      completeTaken(null, 0);
     }
     boolean pollable = false;
     while (!pollable && queue.pending() > 0) {
@@ -487,7 +514,7 @@ final class RoceCompletionQueue extends Resource
       if (!pollable) {
         queue.poll();
         checkLength();
-        complete(slots, at, slot, null, 0);
+        complete(entry(slot), slot, null, 0);
       }
     }
     queue.kick();

@@ -1,4 +1,4 @@
-package org.hghca.driver.object;
+package org.hghca.vfio.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import org.hghca.abi.Bar;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.ForwardingFunction;
@@ -23,31 +22,29 @@ import org.hghca.vfio.PciFunction;
  * A function whose DMA memory leaves the process when it is freed, at once and without a cache: an
  * access through its address then ends the JVM.
  */
-final class UnmappingFunction extends ForwardingFunction {
+public final class UnmappingFunction extends ForwardingFunction {
   private final List<Arena> arenas = new ArrayList<>();
 
-  private final MmioRegion doorbells;
+  /** The BAR that is memory, -1 for none. */
+  private int mappedBar = -1;
 
-  /**
-   * A function.
-   *
-   * @param hasMappedDoorbells whether its doorbells are memory that nobody reads, which leaves the
-   *     process with the close
-   */
-  UnmappingFunction(PciFunction function, boolean hasMappedDoorbells) {
+  private MmioRegion mapped;
+
+  public UnmappingFunction(PciFunction function) {
     super(function);
-    doorbells = hasMappedDoorbells ? mappedDoorbells() : null;
   }
 
-  private MmioRegion mappedDoorbells() {
+  /** Makes a BAR memory that nobody reads, which leaves the process with the close. */
+  public void mapBar(int bar, long bytes) {
     Arena arena = Arena.ofShared();
     arenas.add(arena);
-    return MmioRegion.mapped(pages(arena, Bar.BAR2_SIZE));
+    mapped = MmioRegion.mapped(pages(arena, bytes));
+    mappedBar = bar;
   }
 
   @Override
   public MmioRegion region(int bar) {
-    return bar == Bar.BAR2 && doorbells != null ? doorbells : super.region(bar);
+    return bar == mappedBar ? mapped : super.region(bar);
   }
 
   @Override
@@ -88,7 +85,7 @@ final class UnmappingFunction extends ForwardingFunction {
   }
 
   /** Number of allocations in the process. */
-  synchronized int left() {
+  public synchronized int left() {
     return arenas.size();
   }
 
