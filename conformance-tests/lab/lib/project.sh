@@ -33,7 +33,8 @@ build_project() {
 archive_classes() {
   local target=$PROJECT/conformance-tests/target jar path tests
   tests=$target/lab-tests.aot
-  [ "$tests" -nt "$target/test-lib.complete" ] && return 0
+  [ "$tests" -nt "$target/test-lib.complete" ] \
+    && [ "$tests" -nt "$PROJECT/tools/target/lib.complete" ] && return 0
   step "archiving classes (log: $target/lab-archive.log)"
   rm -f "$tests" "$target/lab-archive.log"
   # An archive knows jars only, and a class path only as it is written.

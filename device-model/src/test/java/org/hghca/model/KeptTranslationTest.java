@@ -2,9 +2,11 @@ package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.List;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.HcrCommand;
@@ -281,6 +283,85 @@ class KeptTranslationTest {
     pair.a.send(new Piece(source, 0, 1));
 
     assertThat(pair.a.cq.hasNext()).as("done with a receive of the old place").isFalse();
+  }
+
+  /** The entry that the card writes in place belongs to memory that was given back since. */
+  @Test
+  void completionsToAClosedArenaAreLost() {
+    Host.Cq queue = left.cq(6);
+    int key = left.lastKey();
+    Host.Qp sender = left.qp(queue);
+    Host.Qp receiver = right.qp();
+    Host.connect(left, sender, right, receiver);
+    Arena arena = Arena.ofShared();
+    DmaMapping elsewhere = left.map(arena, PAGE);
+    move(left, key, queue.ring, elsewhere);
+    sender.write(target, 0, new Piece(source, 0, 1));
+    assertThat(Cqe.qpn(elsewhere.segment(), 0)).isEqualTo(sender.number);
+    arena.close();
+
+    sender.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(left.hca().faultCount()).isPositive();
+    assertThat(sender.state()).isEqualTo(QpcState.ERR);
+  }
+
+  /** The length of the region of the queue is a negative number: its pages are those of the MTT. */
+  @Test
+  void queueOfAnAbsurdLengthStaysInItsPages() {
+    Host.Cq queue = left.cq(8);
+    int key = left.lastKey();
+    long at = (long) MPT_PAGE * PAGE + (long) key * ENTRY;
+    long first = Mpt.MTT_SEGMENT.getLong(left.icm.segment(), at);
+    left.must(HcrCommand.HW2SW_MPT, 0, key);
+    new Mpt(Host.LOCAL | 1 << 8 | 1 << 17, 0, key, Host.PD, 0, 1L << 63, 0, 0, 0, first, 0)
+        .encode(left.in());
+    left.must(HcrCommand.SW2HW_MPT, 0, key);
+    DmaMapping elsewhere = left.function.allocate(PAGE);
+    Cqe.fill(elsewhere.segment(), 0, PAGE / Cqe.SIZE);
+    WriteMtt.encode(left.in(), first + 1, new long[] {elsewhere.iova(0)});
+    left.must(HcrCommand.WRITE_MTT, 0, 1);
+    Host.Qp sender = left.qp(queue);
+    Host.Qp receiver = right.qp();
+    Host.connect(left, sender, right, receiver);
+    for (int i = 0; i < PAGE / Cqe.SIZE; i++) {
+      sender.write(target, 0, new Piece(source, 0, 1));
+      assertThat(queue.take().failed()).isFalse();
+    }
+
+    sender.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(queue.hasNext()).as("behind the page").isFalse();
+    assertThat(Cqe.qpn(elsewhere.segment(), 0)).isEqualTo(sender.number);
+  }
+
+  @Test
+  void sendsInAClosedArenaAreUnreadable() {
+    Arena arena = Arena.ofShared();
+    int key = pair.a.context.get(QueuePairContext.SEND_WQE_LKEY);
+    move(left, key, pair.a.sendRing.segment(), left.map(arena, PAGE));
+    assertThat(write().bytes()).as("of the new place, which holds nothing").isZero();
+    arena.close();
+
+    pair.a.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(left.hca().faultCount()).isPositive();
+    assertThat(pair.a.state()).isEqualTo(QpcState.ERR);
+  }
+
+  @Test
+  void receivesInAClosedArenaAreUnreadable() {
+    Arena arena = Arena.ofShared();
+    int key = pair.b.context.get(QueuePairContext.RECEIVE_WQE_LKEY);
+    move(right, key, pair.b.receiveRing.segment(), right.map(arena, PAGE));
+    pair.a.send(new Piece(source, 0, 1));
+    assertThat(pair.a.cq.hasNext()).as("done without a receive").isFalse();
+    arena.close();
+
+    pair.simulation.advance(Duration.ofSeconds(1));
+
+    assertThat(right.hca().faultCount()).isPositive();
+    assertThat(pair.b.state()).isEqualTo(QpcState.ERR);
   }
 
   /** After CLOSE_HCA the same key may be of other memory. */

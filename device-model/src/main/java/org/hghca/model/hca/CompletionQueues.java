@@ -96,7 +96,9 @@ final class CompletionQueues implements CompletionSink {
   /** Where the next entry is encoded: where software reads it if possible, else in the copy. */
   private final QueueBytes entry = new QueueBytes(Cqe.SIZE);
 
+  /** Whether it is encoded where software reads it. */
   private boolean inPlace;
+
   private final MemorySegment owner = Arena.ofAuto().allocate(1);
   private long written;
 

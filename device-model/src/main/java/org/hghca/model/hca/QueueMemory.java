@@ -24,13 +24,13 @@ final class QueueMemory {
 
   private boolean writable;
 
-  /** Takes over the stretch of a region, which is good in an epoch. */
+  /** Takes over the stretch of a region, which is good in an epoch of the tables. */
   void keep(Region region, int ofKey, int ofPd, long good) {
     epoch = good;
     key = ofKey;
     pd = ofPd;
     begin = region.stretchBegin();
-    end = region.stretchEnd();
+    end = Math.max(begin, region.stretchEnd()); // a length of 2^63 or more is negative
     memory = region.window().memory();
     at = region.iova(region.start() + begin) - region.window().iova();
     writable = region.permits(MemoryAccess.LOCAL_WRITE) && region.window().access().writable();
@@ -41,7 +41,7 @@ final class QueueMemory {
     return epoch == in && key == ofKey && pd == ofPd && position >= begin && position <= end - size;
   }
 
-  /** Puts bytes that it has in place. */
+  /** Has {@code into} be bytes that it holds, in place. */
   void put(long position, QueueBytes into) {
     into.place(memory, at + (position - begin));
   }

@@ -30,7 +30,8 @@ final class ReceiveWqeReader {
   boolean loadFirst(QueueMemory queue, int key, int pd, long place, int slotLog) {
     inPlace = memory.reach(queue, key, pd, place, 1 << slotLog, slot);
     return inPlace
-        || memory.readQueue(key, pd, place, slot.copy(), 0, NextUnit.SIZE) == MemoryStatus.OK;
+        || memory.openQueue(key, pd, place, NextUnit.SIZE) == MemoryStatus.OK
+            && memory.readOpened(place, slot.copy(), 0, NextUnit.SIZE) == MemoryStatus.OK;
   }
 
   /** Whether the slot whose first unit was read holds a WQE. */

@@ -189,12 +189,9 @@ final class OwedResponses {
     return (int) Math.min(full, oldest().left);
   }
 
-  /** The BTH operation of the next response. */
+  /** The BTH operation of the next response to a READ. */
   int operation() {
     Owed oldest = oldest();
-    if (oldest.atomic) {
-      return PacketOpcode.ATOMIC_ACKNOWLEDGE;
-    }
     boolean isLast = oldest.packetsLeft == 1;
     if (oldest.begun) {
       return isLast ? PacketOpcode.READ_RESPONSE_LAST : PacketOpcode.READ_RESPONSE_MIDDLE;

@@ -499,7 +499,7 @@ final class Responder implements ReceiveSide {
 
   /** Sends the next responses to a READ as a run; returns what it costs, 0 for no run. */
   private int sendRun(ConnectionContext qp, int budget) {
-    if (owed.packetsLeft() < 2 || !transport.sendsRuns(endpoint, qp)) {
+    if (owed.packetsLeft() < 2 || qp.mtu == 0 || !transport.sendsRuns(endpoint, qp)) {
       return 0; // an atomic has one response
     }
     int packets = Math.min(RunMaker.within(budget, qp.mtu), owed.packetsLeft());

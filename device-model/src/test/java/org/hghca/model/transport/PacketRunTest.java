@@ -208,6 +208,31 @@ class PacketRunTest {
     assertThat(line.runs).isEqualTo(2);
   }
 
+  /** Software may write anything into a context while responses are owed. */
+  @Test
+  void responsesOfAContextThatHasLostItsMtuEndNoStep() {
+    Line line = new Line(Service.RC, 8);
+    line.passesRuns = true;
+    line.a.mtu = line.b.mtu = 4096;
+    line.a.post(
+        s -> {
+          s.operation = SendOperation.READ;
+          s.remoteAddress = 2 * AREA;
+          s.remoteKey = Station.KEY;
+          s.pieces.add(0, Station.KEY, AREA);
+        });
+    line.a.step(0);
+    line.b.step(0);
+    assertThat(line.runs).as("runs of a part").isPositive();
+    assertThat(line.a.done).isEmpty();
+    line.b.transport.settle();
+    line.b.mtu = 0;
+
+    line.b.step(0);
+
+    assertThat(line.b.state).isEqualTo(QueuePairState.RTS);
+  }
+
   /** The memory of the responder ends within the message. */
   @Test
   void aWriteBeyondTheEndIsRefusedAtItsFirstPacket() {

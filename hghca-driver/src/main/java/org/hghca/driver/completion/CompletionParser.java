@@ -187,7 +187,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    *
    * @param entries what has it: the ring's memory, or what {@link CompletionRing#entries} has
    * @param at where it is there
-   * @param last its last dword, before which nothing else of it was read
+   * @param last its last dword, which was read first
    */
   private int take(MemorySegment entries, long at, int last, Completions out, int count) {
     int qpn = Cqe.qpn(entries, at);
