@@ -27,6 +27,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.FeatureSupport;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GlobalRouteHeader;
+import org.hghca.verbs.PortState;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
@@ -443,6 +444,9 @@ class MulticastTest {
         Fabric.on(
             "model:mc-server?net=stream:listen:" + place, "model:mc-client?net=stream:" + place);
     try (RcPair pair = datagrams().on(fabric)) {
+      fabric.await(
+          () -> pair.left.context.queryPort(1).state() == PortState.ACTIVE,
+          () -> "the listening side has not accepted its peer");
       pair.right.qp.attachMulticast(GROUP);
       post(pair.right);
       send(pair.left, GROUP, QKEY);

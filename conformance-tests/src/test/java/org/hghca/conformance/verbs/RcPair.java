@@ -74,18 +74,23 @@ final class RcPair implements AutoCloseable {
    * the right one.
    */
   void sendDatagram(int length) {
-    right.postReceive(1, 0, GRH + length);
-    Gid gid = right.context.queryGid(1, 0);
-    gid.mac().ifPresent(mac -> left.context.addNeighbor(gid, mac));
-    try (AddressHandle toRight = left.pd.createAddressHandle(AddressVector.to(gid, 0))) {
-      left.qp.postSend(
-          left.send
+    sendDatagram(left, right, length);
+  }
+
+  /** Sends a datagram from one of the two to the other, which receives it. */
+  static void sendDatagram(Side from, Side to, int length) {
+    to.postReceive(1, 0, GRH + length);
+    Gid gid = to.context.queryGid(1, 0);
+    gid.mac().ifPresent(mac -> from.context.addNeighbor(gid, mac));
+    try (AddressHandle handle = from.pd.createAddressHandle(AddressVector.to(gid, 0))) {
+      from.qp.postSend(
+          from.send
               .send()
-              .to(toRight, right.qp.number(), right.qp.query().qkey())
-              .sge(left.buffer, 0, length)
+              .to(handle, to.qp.number(), to.qp.query().qkey())
+              .sge(from.buffer, 0, length)
               .signaled());
-      Side.assertSuccess(left.sent());
-      Side.assertSuccess(right.received());
+      Side.assertSuccess(from.sent());
+      Side.assertSuccess(to.received());
     }
   }
 
