@@ -10,6 +10,7 @@ module org.hghca.vfio {
   exports org.hghca.vfio;
   exports org.hghca.vfio.direct to
       org.hghca.driver,
+      org.hghca.model,
       org.hghca.virtio.driver;
   exports org.hghca.vfio.inprocess;
   exports org.hghca.vfio.kernel;

@@ -12,14 +12,22 @@ import org.hghca.linux.LostPages;
  * @param iova of the memory's first byte
  * @param memory what the device reads and writes there
  * @param access what the device may do
+ * @param stays whether the memory is freed only after it was unmapped, unlike that of an arena,
+ *     which a program may close: it is there until the end of the run of {@link DeviceBus#beginRun}
+ *     in which the window was found, unless the run's own thread unmaps it
  */
-public record DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
+public record DmaWindow(long iova, MemorySegment memory, DmaAccess access, boolean stays) {
   private static final ValueLayout.OfShort LITTLE_SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
   private static final VarHandle SHORT = ValueLayout.JAVA_SHORT.varHandle();
   private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
   private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+  /** A range of memory that may be freed at any time. */
+  public DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
+    this(iova, memory, access, false);
+  }
 
   /** Whether all bytes from an address on are in the range. */
   public boolean holds(long address, long length) {

@@ -23,6 +23,10 @@ import java.util.Objects;
  *
  * <p>A ring without a lock, or a glance without the lock, uses <em>checked</em> memory, where an
  * access to freed memory throws.
+ *
+ * <p>A device in this process accesses the rings in a run of its bus instead: what was found in the
+ * run and {@linkplain org.hghca.vfio.DmaWindow#stays stays} is there until the run ends, since its
+ * unmapping waits for that.
  */
 public final class RingMemory {
   private static final MemorySegment ADDRESSES = addresses();

@@ -32,4 +32,9 @@ public interface AddressSpace {
    *     {@code NO_MEMORY} when a limit is hit
    */
   Pin pin(MemorySegment memory, DmaAccess access);
+
+  /** As {@link #pin} for reading and writing, of memory that is freed only after its release. */
+  default Pin pinOwned(MemorySegment memory) {
+    return pin(memory, DmaAccess.READ_WRITE);
+  }
 }

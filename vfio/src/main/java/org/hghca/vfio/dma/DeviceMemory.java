@@ -64,7 +64,7 @@ public final class DeviceMemory implements AutoCloseable {
       }
       try {
         MemorySegment memory = slab.asSlice(0, PagePool.wholePages(bytes));
-        return pin(memory, DmaAccess.READ_WRITE, slab);
+        return add(new Mapping(memory, DmaAccess.READ_WRITE, space.pinOwned(memory), slab));
       } catch (RuntimeException e) {
         giveBack(slab);
         throw e;
@@ -80,7 +80,7 @@ public final class DeviceMemory implements AutoCloseable {
     life.readLock().lock();
     try {
       checkOpen();
-      return pin(memory, access, null);
+      return add(new Mapping(memory, access, space.pin(memory, access), null));
     } finally {
       life.readLock().unlock();
     }
@@ -112,8 +112,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  private Mapping pin(MemorySegment memory, DmaAccess access, MemorySegment slab) {
-    Mapping mapping = new Mapping(memory, access, space.pin(memory, access), slab);
+  private Mapping add(Mapping mapping) {
     mappings.add(mapping);
     return mapping;
   }

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaWindow;
 
@@ -46,13 +45,13 @@ public final class Iommu {
   /**
    * Makes memory accessible to the device.
    *
-   * @param iova of its first byte; nothing is mapped there
+   * @param window whose addresses nothing is mapped at
    */
-  public synchronized void map(long iova, MemorySegment memory, DmaAccess access) {
-    int at = -1 - find(iova);
+  public synchronized void map(DmaWindow window) {
+    int at = -1 - find(window.iova());
     DmaWindow[] grown = new DmaWindow[ranges.length + 1];
     System.arraycopy(ranges, 0, grown, 0, at);
-    grown[at] = new DmaWindow(iova, memory, access);
+    grown[at] = window;
     System.arraycopy(ranges, at, grown, at + 1, ranges.length - at);
     ranges = grown;
   }
@@ -60,7 +59,7 @@ public final class Iommu {
   /**
    * Undoes {@link #map}.
    *
-   * @param iova as passed to it
+   * @param iova of the window's first byte
    */
   public void unmap(long iova) {
     remove(iova);

@@ -125,10 +125,19 @@ public final class InProcessFunction implements PciFunction {
     @Override
     public Pin pin(MemorySegment segment, DmaAccess access) {
       checkConfinement(segment);
+      return pin(segment, access, false);
+    }
+
+    @Override
+    public Pin pinOwned(MemorySegment segment) {
+      return pin(segment, DmaAccess.READ_WRITE, true);
+    }
+
+    private Pin pin(MemorySegment segment, DmaAccess access, boolean stays) {
       long inPage = segment.address() & DmaMapping.PAGE_SIZE - 1;
       long base = addresses.allocate(inPage + segment.byteSize());
       long iova = base + inPage;
-      iommu.map(iova, segment, access);
+      iommu.map(new DmaWindow(iova, segment, access, stays));
       return new Pin() {
         @Override
         public long iova(long offset) {

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.DmaWindow;
 import org.hghca.vfio.dma.Iommu;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 
@@ -30,7 +31,7 @@ final class MemoryService {
    */
   void open(long page, long offset, MemorySegment segment, DmaAccess access) {
     starts.put(page, page + offset);
-    memory.map(page + offset, segment, access);
+    memory.map(new DmaWindow(page + offset, segment, access));
   }
 
   /** Ends what {@link #open} began; no access is in progress when this returns. */

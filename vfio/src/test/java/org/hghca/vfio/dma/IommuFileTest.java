@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaWindow;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -48,7 +49,7 @@ class IommuFileTest {
                 StandardOpenOption.WRITE)) {
       MemorySegment memory = file.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena);
       MemorySegment buffer = arena.allocate(BYTES);
-      iommu.map(IOVA, memory, DmaAccess.READ_WRITE);
+      iommu.map(new DmaWindow(IOVA, memory, DmaAccess.READ_WRITE));
       int warm = length > 4096 ? ACCESSES / 10 : ACCESSES;
       assertThat(succeeded(buffer, length, warm)).isEqualTo(2L * warm);
 

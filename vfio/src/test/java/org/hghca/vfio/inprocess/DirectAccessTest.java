@@ -51,6 +51,19 @@ class DirectAccessTest {
   }
 
   @Test
+  void onlyAllocatedMemoryStaysUntilItIsUnmapped() {
+    DeviceBus bus = device.bus();
+    try (Arena arena = Arena.ofShared();
+        DmaMapping mapped = function.map(arena.allocate(BYTES), DmaAccess.READ_WRITE);
+        DmaMapping allocated = function.allocate(BYTES)) {
+      bus.beginRun();
+      assertThat(bus.window(mapped.iova(0)).stays()).isFalse();
+      assertThat(bus.window(allocated.iova(0)).stays()).isTrue();
+      bus.endRun();
+    }
+  }
+
+  @Test
   void theNumberOfARunChangesWhenMemoryWasTakenAway() {
     DeviceBus bus = device.bus();
     DmaMapping first = function.allocate(BYTES);
