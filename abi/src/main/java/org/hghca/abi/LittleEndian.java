@@ -21,6 +21,12 @@ import java.nio.ByteOrder;
 final class LittleEndian {
   static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** One call less deep than {@link MemorySegment#get}: the compiler inlines so many only. */
+  private static final VarHandle INTS = INT.varHandle();
+
+  private static final VarHandle LONGS = LONG.varHandle();
+
   private static final VarHandle ALIGNED_BYTE = JAVA_BYTE.varHandle();
   private static final VarHandle ALIGNED_INT =
       JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
@@ -51,24 +57,24 @@ final class LittleEndian {
   }
 
   static int getInt(MemorySegment segment, long offset) {
-    return segment.get(INT, offset);
+    return (int) INTS.get(segment, offset);
   }
 
   static void putInt(MemorySegment segment, long offset, int value) {
-    segment.set(INT, offset, value);
+    INTS.set(segment, offset, value);
   }
 
   static long getLong(MemorySegment segment, long offset) {
-    return segment.get(LONG, offset);
+    return (long) LONGS.get(segment, offset);
   }
 
   static void putLong(MemorySegment segment, long offset, long value) {
-    segment.set(LONG, offset, value);
+    LONGS.set(segment, offset, value);
   }
 
   /** One 8-byte store of two dwords, {@code low} at the lower address. */
   static void putInts(MemorySegment segment, long offset, int low, int high) {
-    segment.set(LONG, offset, join(low, high));
+    LONGS.set(segment, offset, join(low, high));
   }
 
   /** Two 8-byte stores of a unit of 16 bytes, the second half first. */

@@ -364,6 +364,78 @@ class KeptTranslationTest {
     assertThat(pair.b.state()).isEqualTo(QpcState.ERR);
   }
 
+  @Test
+  void completionsToUnmappedMemoryAreLost() {
+    Host.Cq queue = left.cq(6);
+    int key = left.lastKey();
+    Host.Qp sender = left.qp(queue);
+    Host.Qp receiver = right.qp();
+    Host.connect(left, sender, right, receiver);
+    DmaMapping elsewhere = left.function.allocate(PAGE);
+    move(left, key, queue.ring, elsewhere);
+    sender.write(target, 0, new Piece(source, 0, 1));
+    MemorySegment memory = elsewhere.segment();
+    assertThat(Cqe.qpn(memory, 0)).isEqualTo(sender.number);
+    Cqe.fill(memory, 0, PAGE / Cqe.SIZE);
+    elsewhere.close();
+
+    sender.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(Cqe.owner(memory, Cqe.SIZE)).as("that of a free entry").isEqualTo(Cqe.SENTINEL);
+    assertThat(left.hca().faultCount()).isPositive();
+    assertThat(sender.state()).isEqualTo(QpcState.ERR);
+  }
+
+  /** The memory goes back to the system at once, and an access to it would end the JVM. */
+  @Test
+  void completionQueueIsUnmappedWhileItIsWritten() throws InterruptedException {
+    for (int i = 0; i < 20; i++) {
+      Host.Cq queue = left.cq(6);
+      int key = left.lastKey();
+      Host.Qp sender = left.qp(queue);
+      Host.Qp receiver = right.qp();
+      Host.connect(left, sender, right, receiver);
+      DmaMapping elsewhere = left.function.allocate(64 << 20);
+      move(left, key, queue.ring, elsewhere);
+      Thread closing = Thread.ofPlatform().start(elsewhere::close);
+      while (sender.state() != QpcState.ERR) { // at the latest when the queue is full
+        sender.write(target, 0, new Piece(source, 0, 1));
+      }
+      closing.join();
+    }
+    assertThat(left.hca().faultCount()).isPositive();
+  }
+
+  /** The memory still holds a request, which the card must not find there. */
+  @Test
+  void sendsInUnmappedMemoryAreUnreadable() {
+    int key = pair.a.context.get(QueuePairContext.SEND_WQE_LKEY);
+    DmaMapping elsewhere = left.function.allocate(PAGE);
+    move(left, key, pair.a.sendRing.segment(), elsewhere);
+    assertThat(write().bytes()).as("of the new place, which holds nothing").isZero();
+    elsewhere.close();
+
+    pair.a.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(left.hca().faultCount()).isPositive();
+    assertThat(pair.a.state()).isEqualTo(QpcState.ERR);
+  }
+
+  @Test
+  void receivesInUnmappedMemoryAreUnreadable() {
+    int key = pair.b.context.get(QueuePairContext.RECEIVE_WQE_LKEY);
+    DmaMapping elsewhere = right.function.allocate(PAGE);
+    move(right, key, pair.b.receiveRing.segment(), elsewhere);
+    pair.a.send(new Piece(source, 0, 1));
+    assertThat(pair.a.cq.hasNext()).as("done without a receive").isFalse();
+    elsewhere.close();
+
+    pair.simulation.advance(Duration.ofSeconds(1));
+
+    assertThat(right.hca().faultCount()).isPositive();
+    assertThat(pair.b.state()).isEqualTo(QpcState.ERR);
+  }
+
   /** After CLOSE_HCA the same key may be of other memory. */
   @Test
   void closedCardKeepsNothing() {

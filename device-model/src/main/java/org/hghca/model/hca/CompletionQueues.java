@@ -1,5 +1,7 @@
 package org.hghca.model.hca;
 
+import static org.hghca.model.hca.QueueBytes.MEMORY;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -122,8 +124,7 @@ final class CompletionQueues implements CompletionSink {
     this.workQueueFailed = workQueueFailed;
     this.ownerByte = profile.cqeOwner();
     this.maxLogSize = maxLogSize;
-    this.contexts =
-        new TableEntries(host, icm, cqn -> icm.completionQueue((int) cqn), CONTEXT_SIZE);
+    this.contexts = new TableEntries(host, cqn -> icm.completionQueue((int) cqn), CONTEXT_SIZE);
     disownAll();
   }
 
@@ -216,12 +217,18 @@ final class CompletionQueues implements CompletionSink {
   public void sendDone(ConnectionContext qp, SendWork request, WorkStatus status) {
     if (status == WorkStatus.SUCCESS) {
       open(qp.sendCqn);
-      try {
-        encode(qp, request);
-      } catch (IllegalStateException e) { // its arena is closed: the copy shows that
-        openCopy();
-        encode(qp, request);
-      }
+      Cqe.encodeSuccess(
+          MEMORY,
+          entry.at(),
+          qp.qpn,
+          qp.remoteQpn,
+          (int) qp.destinationMac & 0xffff,
+          0,
+          (int) request.length(),
+          request.position,
+          true,
+          request.deviceOpcode,
+          ownerByte);
     } else {
       encodeError(qp, request.position, status, true);
     }
@@ -229,21 +236,6 @@ final class CompletionQueues implements CompletionSink {
     if (status == WorkStatus.QUEUE_UNREADABLE) {
       workQueueFailed.accept(qp.qpn);
     }
-  }
-
-  private void encode(ConnectionContext qp, SendWork request) {
-    Cqe.encodeSuccess(
-        entry.memory(),
-        entry.at(),
-        qp.qpn,
-        qp.remoteQpn,
-        (int) qp.destinationMac & 0xffff,
-        0,
-        (int) request.length(),
-        request.position,
-        true,
-        request.deviceOpcode,
-        ownerByte);
   }
 
   @Override
@@ -255,19 +247,8 @@ final class CompletionQueues implements CompletionSink {
       long length,
       boolean solicited) {
     open(qp.receiveCqn);
-    try {
-      encode(qp, request, operation, immediate, length);
-    } catch (IllegalStateException e) { // its arena is closed: the copy shows that
-      openCopy();
-      encode(qp, request, operation, immediate, length);
-    }
-    write(qp, qp.receiveCqn, solicited);
-  }
-
-  private void encode(
-      ConnectionContext qp, ReceiveWork request, int operation, int immediate, long length) {
     Cqe.encodeSuccess(
-        entry.memory(),
+        MEMORY,
         entry.at(),
         qp.qpn,
         request.remoteQpn,
@@ -278,6 +259,7 @@ final class CompletionQueues implements CompletionSink {
         false,
         operation,
         ownerByte);
+    write(qp, qp.receiveCqn, solicited);
   }
 
   @Override
@@ -293,8 +275,7 @@ final class CompletionQueues implements CompletionSink {
 
   private void encodeError(ConnectionContext qp, int position, WorkStatus status, boolean isSend) {
     openCopy();
-    Cqe.encodeError(
-        entry.memory(), entry.at(), qp.qpn, position, syndrome(status), 0, isSend, ownerByte);
+    Cqe.encodeError(MEMORY, entry.at(), qp.qpn, position, syndrome(status), 0, isSend, ownerByte);
   }
 
   /** The next entry of a queue is encoded where software reads it, if that is possible. */
@@ -313,14 +294,10 @@ final class CompletionQueues implements CompletionSink {
 
   /** Whether the entry of the queue that is loaded can be stored in place, and is free. */
   private boolean reach(long offset) {
-    try {
-      return memory.reach(queue.memory, queue.key, queue.pd, offset, Cqe.SIZE, entry)
-          && queue.memory.isWritable()
-          && entry.isAligned()
-          && isFree(entry.get(Cqe.OWNER_OFFSET));
-    } catch (IllegalStateException e) {
-      return false; // its arena is closed
-    }
+    return memory.reach(queue.memory, queue.key, queue.pd, offset, Cqe.SIZE, entry)
+        && queue.memory.isWritable()
+        && entry.isAligned()
+        && isFree(entry.get(Cqe.OWNER_OFFSET));
   }
 
   /**
@@ -416,7 +393,7 @@ final class CompletionQueues implements CompletionSink {
     }
     boolean isFree = isFree(owner.get(ValueLayout.JAVA_BYTE, 0));
     if (status == MemoryStatus.OK && isFree) {
-      status = memory.writeOpened(offset, entry.memory(), Cqe.SIZE);
+      status = memory.writeOpened(offset, entry.copy(), Cqe.SIZE);
     }
     if (status != MemoryStatus.OK || !isFree) {
       String why =
@@ -444,10 +421,7 @@ final class CompletionQueues implements CompletionSink {
   /** Loads the context of a queue; returns whether the queue is the card's. */
   private boolean load(int cqn) {
     queue = find(cqn);
-    if (queue == null) {
-      return false;
-    }
-    return contexts.isGood(queue.epoch) || read(cqn);
+    return queue != null && (contexts.isGood(queue.epoch) || read(cqn));
   }
 
   /** Reads the context of the queue; returns whether that is possible. */

@@ -54,7 +54,7 @@ public final class Hca implements Card {
   private final HostMemory host;
   private final RegisterQueue writes = new RegisterQueue();
   private final AtomicIntegerArray hcr = new AtomicIntegerArray(Hcr.SIZE / BYTES_PER_DWORD);
-  private final Icm icm = new Icm();
+  private final Icm icm;
   private final QueuePositions.Table positions = new QueuePositions.Table();
   private final EventQueues eventQueues;
   private final EventRouting events;
@@ -80,6 +80,7 @@ public final class Hca implements Card {
     this.port = port;
     this.faults = faults;
     this.host = new HostMemory(faults, this::failed);
+    this.icm = new Icm(host);
     TranslationTables memory = new TranslationTables(host, icm);
     LocalGids gids = new LocalGids(port);
     QueuePairTable queuePairs = new QueuePairTable(host, icm, gids);

@@ -14,6 +14,9 @@ public final class HostMemory {
   private static final int SLOTS = 256;
   private static final int PAGE_SHIFT = 12;
 
+  /** In place of an epoch: nothing is good. */
+  private static final long NONE = -2;
+
   private final Faults faults;
   private final Runnable catastrophe;
   private volatile DeviceBus bus;
@@ -25,10 +28,13 @@ public final class HostMemory {
   /** Of the bus: the windows are good for this number. */
   private long mappings = DeviceBus.NO_WINDOWS;
 
-  /** Whether windows may be used: in a step, on a bus that has them. */
-  private boolean direct;
+  /** Whether there is a run of the bus. */
+  private boolean running;
 
   private long epoch;
+
+  /** The epoch if windows may be used: in a step, on a bus that has them; otherwise NONE. */
+  private long current = NONE;
 
   /**
    * @param catastrophe run when the card cannot access one of its tables
@@ -42,7 +48,10 @@ public final class HostMemory {
     this.bus = bus;
   }
 
-  /** Enables or disables the access: the bus master bit of the command register. */
+  /**
+   * Enables or disables the access: the bus master bit of the command register. That through
+   * windows ends with the step.
+   */
   public void enable(boolean on) {
     enabled = on;
   }
@@ -50,26 +59,39 @@ public final class HostMemory {
   /** A step begins: until {@link #endStep} the host takes no memory away. */
   public void beginStep() {
     DeviceBus host = bus;
-    long current = host == null ? DeviceBus.NO_WINDOWS : host.beginRun();
-    if (current != mappings) {
-      mappings = current;
+    long present = host == null ? DeviceBus.NO_WINDOWS : host.beginRun();
+    if (present != mappings) {
+      mappings = present;
       epoch++;
       Arrays.fill(windows, null);
     }
-    direct = current != DeviceBus.NO_WINDOWS;
+    running = present != DeviceBus.NO_WINDOWS;
+    current = running && enabled ? epoch : NONE;
   }
 
   /** The step ends. */
   public void endStep() {
-    if (direct) {
-      direct = false;
+    current = NONE;
+    if (running) {
+      running = false;
       bus.endRun();
     }
   }
 
-  /** A number that only grows: windows from times when it was smaller are void. */
+  /** The card's tables have changed: nothing that is kept of them or of windows is good. */
+  void change() {
+    epoch++;
+    current = current == NONE ? NONE : epoch;
+  }
+
+  /** The epoch of what is read now. */
   long epoch() {
     return epoch;
+  }
+
+  /** The epoch of what is good now: never one of {@link #epoch} unless windows may be used. */
+  long current() {
+    return current;
   }
 
   /**
@@ -78,7 +100,7 @@ public final class HostMemory {
    * @return null when they must be accessed by {@link #read} and {@link #write}
    */
   public DmaWindow window(long iova, long length) {
-    if (!direct || !enabled) {
+    if (current == NONE) {
       return null;
     }
     int slot = (int) (iova >>> PAGE_SHIFT) & SLOTS - 1;
@@ -93,7 +115,7 @@ public final class HostMemory {
 
   /** Whether windows may be used now. */
   public boolean isDirect() {
-    return direct && enabled;
+    return current != NONE;
   }
 
   /**

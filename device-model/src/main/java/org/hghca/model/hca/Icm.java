@@ -38,6 +38,7 @@ final class Icm {
     }
   }
 
+  private final HostMemory host;
   private final PageMap contexts = new PageMap();
   private final PageMap translation = new PageMap();
   private Table queuePairs = Table.ABSENT;
@@ -46,7 +47,10 @@ final class Icm {
   private Table memoryKeys = Table.ABSENT;
   private Table pages = Table.ABSENT;
   private boolean initialized;
-  private long epoch;
+
+  Icm(HostMemory host) {
+    this.host = host;
+  }
 
   /** Takes the tables from an INIT_HCA. */
   void initialize(InitHca tables, HardwareProfile profile) {
@@ -56,12 +60,7 @@ final class Icm {
     memoryKeys = new Table(tables.mptBase(), tables.logMpts(), profile.mptEntrySize());
     pages = new Table(tables.mttBase(), LOG_PAGES, profile.mttEntrySize());
     initialized = true;
-    epoch++;
-  }
-
-  /** A number that only grows: places of entries from times when it was smaller are void. */
-  long epoch() {
-    return epoch;
+    host.change();
   }
 
   boolean isInitialized() {
@@ -78,7 +77,7 @@ final class Icm {
     memoryKeys = Table.ABSENT;
     pages = Table.ABSENT;
     initialized = false;
-    epoch++;
+    host.change();
   }
 
   /**
@@ -91,7 +90,7 @@ final class Icm {
     if (map.size() + count > MAX_PAGES) {
       return false;
     }
-    epoch++;
+    host.change();
     for (int i = 0; i < count; i++) {
       map.put((virt >>> PAGE_SHIFT) + i, iova + (long) i * PAGE_SIZE);
     }
@@ -100,7 +99,7 @@ final class Icm {
 
   /** Unmaps consecutive pages; unmapped ones are ignored. */
   void unmap(boolean forTranslation, long virt, int count) {
-    epoch++;
+    host.change();
     PageMap map = forTranslation ? translation : contexts;
     for (int i = 0; i < count && map.size() > 0; i++) {
       map.remove((virt >>> PAGE_SHIFT) + i);

@@ -153,13 +153,10 @@ final class PageWindows {
   }
 
   private Page find(long index, int inPage) {
-    if (!host.isDirect()) {
-      return null;
-    }
     Page page = pages[(int) index & SLOTS - 1];
     try {
       return page.index == index
-              && page.epoch == host.epoch() + icm.epoch()
+              && page.epoch == host.current()
               && (page.read() & ~PAGE_MASK) == page.iova
           ? page
           : fill(page, index, inPage);
@@ -183,7 +180,7 @@ final class PageWindows {
     if (page.window == null) {
       return null;
     }
-    page.epoch = host.epoch() + icm.epoch();
+    page.epoch = host.epoch();
     page.index = index;
     return page;
   }

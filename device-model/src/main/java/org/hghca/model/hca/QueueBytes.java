@@ -3,17 +3,21 @@ package org.hghca.model.hca;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.hghca.vfio.direct.RingMemory;
 
 /**
- * Some bytes of a queue: where they are in host memory, as far as a window of the bus has them, or
- * a copy. In place they may change at any time: a value that is checked is read once. Accesses in
- * place throw {@link IllegalStateException} once the memory's arena is closed.
+ * Some bytes of a queue: where they are in host memory, if that stays for the whole step, or a
+ * copy. They are accessed by address in {@link #MEMORY}, without any check: only the bytes that
+ * were asked for, and in place only in the step in which they were found. In place they may change
+ * at any time: a value that is checked is read once.
  */
 final class QueueBytes {
+  /** What has the bytes, at {@link #at}. */
+  static final MemorySegment MEMORY = RingMemory.guardedSegment();
+
   private static final long ALIGNMENT = 8;
 
   private final MemorySegment copy;
-  private MemorySegment memory;
   private long at;
 
   /**
@@ -21,38 +25,35 @@ final class QueueBytes {
    */
   QueueBytes(int capacity) {
     copy = Arena.ofAuto().allocate(capacity, ALIGNMENT);
-    memory = copy;
+    copy();
   }
 
-  /** What has the bytes. */
-  MemorySegment memory() {
-    return memory;
-  }
-
-  /** Where they begin in it. */
+  /** Where they begin. */
   long at() {
     return at;
   }
 
-  /** They are in place from now on. */
-  void place(MemorySegment host, long offset) {
-    memory = host;
-    at = offset;
+  /**
+   * They are in place from now on.
+   *
+   * @param position as {@link RingMemory#at} gives it
+   */
+  void place(long position) {
+    at = position;
   }
 
   /** They are in the copy from now on, which is returned. */
   MemorySegment copy() {
-    memory = copy;
-    at = 0;
+    at = RingMemory.at(copy.address(), 0);
     return copy;
   }
 
   /** Whether a store of 8 bytes at a multiple of 8 is done at once. */
   boolean isAligned() {
-    return (memory.address() + at & ALIGNMENT - 1) == 0;
+    return (at & ALIGNMENT - 1) == 0;
   }
 
   byte get(long offset) {
-    return memory.get(ValueLayout.JAVA_BYTE, at + offset);
+    return MEMORY.get(ValueLayout.JAVA_BYTE, at + offset);
   }
 }

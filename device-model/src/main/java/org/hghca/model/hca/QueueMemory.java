@@ -1,7 +1,9 @@
 package org.hghca.model.hca;
 
-import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.hghca.model.transport.MemoryAccess;
+import org.hghca.vfio.DmaWindow;
+import org.hghca.vfio.direct.RingMemory;
 
 /**
  * Where the memory of one queue is in host memory: the stretch of its region that was accessed
@@ -17,23 +19,26 @@ final class QueueMemory {
 
   private long end;
 
-  private MemorySegment memory;
-
-  /** Where the first of them is in the memory. */
-  private long at;
+  /** Where the first of them is, for {@link RingMemory#at}. */
+  private long base;
 
   private boolean writable;
 
-  /** Takes over the stretch of a region, which is good in an epoch of the tables. */
+  /**
+   * Takes over the stretch of a region, which is good in an epoch of the tables, and whose window's
+   * memory stays.
+   */
   void keep(Region region, int ofKey, int ofPd, long good) {
     epoch = good;
     key = ofKey;
     pd = ofPd;
     begin = region.stretchBegin();
     end = Math.max(begin, region.stretchEnd()); // a length of 2^63 or more is negative
-    memory = region.window().memory();
-    at = region.iova(region.start() + begin) - region.window().iova();
-    writable = region.permits(MemoryAccess.LOCAL_WRITE) && region.window().access().writable();
+    DmaWindow window = region.window();
+    long offset = region.iova(region.start() + begin) - window.iova();
+    Objects.checkFromIndexSize(offset, end - begin, window.memory().byteSize());
+    base = RingMemory.guarded(window.memory()).at(offset);
+    writable = region.permits(MemoryAccess.LOCAL_WRITE) && window.access().writable();
   }
 
   /** Whether it has some bytes of a region's queue in an epoch. */
@@ -43,7 +48,7 @@ final class QueueMemory {
 
   /** Has {@code into} be bytes that it holds, in place. */
   void put(long position, QueueBytes into) {
-    into.place(memory, at + (position - begin));
+    into.place(RingMemory.at(base, position - begin));
   }
 
   /** Whether the card may write there. */

@@ -68,7 +68,7 @@ final class QueuePairTable implements ContextStore {
     this.host = host;
     this.icm = icm;
     this.gids = gids;
-    this.entries = new TableEntries(host, icm, qpn -> icm.queuePair((int) qpn), SIZE);
+    this.entries = new TableEntries(host, qpn -> icm.queuePair((int) qpn), SIZE);
   }
 
   /** What contexts were decoded to may have changed. */

@@ -1,6 +1,7 @@
 package org.hghca.model.hca;
 
-import java.lang.foreign.MemorySegment;
+import static org.hghca.model.hca.QueueBytes.MEMORY;
+
 import java.lang.invoke.VarHandle;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
@@ -36,7 +37,7 @@ final class ReceiveWqeReader {
 
   /** Whether the slot whose first unit was read holds a WQE. */
   boolean isPosted() {
-    return NextUnit.isPosted(slot.memory(), slot.at());
+    return NextUnit.isPosted(MEMORY, slot.at());
   }
 
   /** Reads the rest of the slot whose first unit was read last; returns whether it can be read. */
@@ -46,7 +47,7 @@ final class ReceiveWqeReader {
       return true;
     }
     int size = (1 << slotLog) - NextUnit.SIZE;
-    return memory.readOpened(place + NextUnit.SIZE, slot.memory(), NextUnit.SIZE, size)
+    return memory.readOpened(place + NextUnit.SIZE, slot.copy(), NextUnit.SIZE, size)
         == MemoryStatus.OK;
   }
 
@@ -57,16 +58,15 @@ final class ReceiveWqeReader {
 
   /** The position of the WQE after the one that was read, in units of its ring. */
   int next() {
-    return NextUnit.nextHeadUnits16(slot.memory(), slot.at());
+    return NextUnit.nextHeadUnits16(MEMORY, slot.at());
   }
 
   /** Decodes the slot that was read. */
   void parse(int slotLog, ReceiveWork into) {
-    MemorySegment units = slot.memory();
     long end = slot.at() + (1 << slotLog);
     for (long at = slot.at() + NextUnit.SIZE; at < end; at += DataUnit.SIZE) {
-      long lengthAndKey = DataUnit.lengthAndKey(units, at);
-      long address = DataUnit.address(units, at);
+      long lengthAndKey = DataUnit.lengthAndKey(MEMORY, at);
+      long address = DataUnit.address(MEMORY, at);
       if (DataUnit.isTerminator(lengthAndKey, address)) {
         return;
       }

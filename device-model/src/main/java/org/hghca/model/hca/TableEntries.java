@@ -14,7 +14,6 @@ final class TableEntries {
   private static final int SLOTS = 1024;
 
   private final HostMemory host;
-  private final Icm icm;
   private final LongUnaryOperator places;
   private final int size;
   private final MemorySegment copy;
@@ -29,9 +28,8 @@ final class TableEntries {
    * @param places gives the I/O address of an entry by its index, {@link Icm#NONE} for none
    * @param size bytes of an entry
    */
-  TableEntries(HostMemory host, Icm icm, LongUnaryOperator places, int size) {
+  TableEntries(HostMemory host, LongUnaryOperator places, int size) {
     this.host = host;
-    this.icm = icm;
     this.places = places;
     this.size = size;
     this.copy = Arena.ofAuto().allocate(size, 64);
@@ -46,8 +44,7 @@ final class TableEntries {
     int slot = (int) index & SLOTS - 1;
     if (entries[slot] != null
         && indices[slot] == index
-        && epochs[slot] == epoch()
-        && host.isDirect()
+        && epochs[slot] == host.current()
         && entries[slot].scope().isAlive()) {
       return entries[slot];
     }
@@ -61,13 +58,13 @@ final class TableEntries {
     }
     indices[slot] = index;
     entries[slot] = window.memory().asSlice(at - window.iova(), size);
-    epochs[slot] = epoch();
+    epochs[slot] = host.epoch();
     return entries[slot];
   }
 
-  /** The number of the present mappings, for {@link #isGood}. */
+  /** The number of what is read now, for {@link #isGood}. */
   long epoch() {
-    return host.epoch() + icm.epoch();
+    return host.epoch();
   }
 
   /**
@@ -75,6 +72,6 @@ final class TableEntries {
    * if the card alone writes them. Not where the bus does not say whether its mappings change.
    */
   boolean isGood(long then) {
-    return then == epoch() && host.isDirect();
+    return then == host.current();
   }
 }

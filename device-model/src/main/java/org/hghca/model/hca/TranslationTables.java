@@ -46,21 +46,17 @@ final class TranslationTables implements KeyedMemory {
   /** That of the queue whose part was opened. */
   private Region opened;
 
-  /** Number of commands that have changed the tables. */
-  private long changes;
-
   TranslationTables(HostMemory host, Icm icm) {
     this.host = host;
     this.icm = icm;
-    this.entries =
-        new TableEntries(host, icm, index -> icm.memoryKey((int) index), Mpt.LAYOUT.size());
+    this.entries = new TableEntries(host, index -> icm.memoryKey((int) index), Mpt.LAYOUT.size());
     this.windows = new PageWindows(host, icm);
   }
 
   /** Clears the ownership of all entries. */
   void reset() {
     owned.clear();
-    changes++;
+    host.change();
   }
 
   /**
@@ -80,7 +76,7 @@ final class TranslationTables implements KeyedMemory {
       return false;
     }
     owned.set(index);
-    changes++;
+    host.change();
     return true;
   }
 
@@ -94,7 +90,7 @@ final class TranslationTables implements KeyedMemory {
       return false;
     }
     owned.clear(index);
-    changes++;
+    host.change();
     long at = icm.memoryKey(index);
     if (at != Icm.NONE && host.readTable(at, released, Mpt.LAYOUT.size())) {
       Mpt.FLAGS.set(released, Mpt.FLAGS.get(released) | MptFlags.SW_OWNS);
@@ -109,7 +105,7 @@ final class TranslationTables implements KeyedMemory {
    * @return false when a place in ICM cannot be reached
    */
   boolean writePages(MemorySegment mailbox, int count) {
-    changes++;
+    host.change();
     long first = WriteMtt.startIndex(mailbox);
     for (int i = 0; i < count; i++) {
       long at = icm.page(first + i);
@@ -211,15 +207,14 @@ final class TranslationTables implements KeyedMemory {
   }
 
   /**
-   * Finds bytes of a queue in place, which then may be read.
+   * Finds bytes of a queue in place, which then may be read in this step.
    *
    * @param queue what is known of its memory
    * @return false where they are not in one piece, or may not be accessed: {@link #openQueue} tells
    */
   boolean reach(QueueMemory queue, int key, int domain, long position, int size, QueueBytes into) {
-    if (!host.isDirect()
-        || !queue.holds(key, domain, epoch(), position, size)
-            && !look(queue, key, domain, position, size)) {
+    if (!queue.holds(key, domain, host.current(), position, size)
+        && !look(queue, key, domain, position, size)) {
       return false;
     }
     queue.put(position, into);
@@ -228,10 +223,11 @@ final class TranslationTables implements KeyedMemory {
 
   private boolean look(QueueMemory queue, int key, int domain, long position, int size) {
     if (openQueue(key, domain, position, size) != MemoryStatus.OK
-        || !reaches(opened, opened.start() + position, size)) {
+        || !reaches(opened, opened.start() + position, size)
+        || !opened.window().stays()) {
       return false;
     }
-    queue.keep(opened, key, domain, epoch());
+    queue.keep(opened, key, domain, host.epoch());
     return true;
   }
 
@@ -264,7 +260,7 @@ final class TranslationTables implements KeyedMemory {
   /** The region of a key, null unless there is a valid one of exactly this key. */
   private Region find(int key) {
     Region known = regions[key & REGIONS - 1];
-    return known != null && known.isGood(key, epoch()) && host.isDirect() ? known : load(key);
+    return known != null && known.isGood(key, host.current()) ? known : load(key);
   }
 
   /** Loads the MPT entry of a key. Calls of the bus do not say whether the mappings change. */
@@ -279,12 +275,8 @@ final class TranslationTables implements KeyedMemory {
       regions[slot] = new Region();
     }
     Region region = regions[slot];
-    region.load(entry, host.isDirect() ? epoch() : Region.NEVER);
+    region.load(entry, host.isDirect() ? host.epoch() : Region.NEVER);
     return region.isOf(key) ? region : null;
-  }
-
-  private long epoch() {
-    return host.epoch() + icm.epoch() + changes;
   }
 
   /** Whether the stretch of a region has some bytes, maybe after their pages were added to it. */

@@ -1,5 +1,7 @@
 package org.hghca.model.hca;
 
+import static org.hghca.model.hca.QueueBytes.MEMORY;
+
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.AtomicUnit;
 import org.hghca.abi.DataUnit;
@@ -34,9 +36,7 @@ final class WorkQueueReader implements WorkQueues {
   private final LocalGids gids;
   private final QueueBytes bytes = new QueueBytes(MAX_SEND);
 
-  /** What has the send WQE that is read, and where it begins there. */
-  private MemorySegment send = bytes.memory();
-
+  /** Where the send WQE that is read begins. */
   private long base;
 
   WorkQueueReader(
@@ -95,20 +95,13 @@ final class WorkQueueReader implements WorkQueues {
             != MemoryStatus.OK) {
       return WorkStatus.QUEUE_UNREADABLE;
     }
-    send = bytes.memory();
     base = bytes.at();
-    try {
-      return read(qp, queue, size, into);
-    } catch (IllegalStateException e) { // its arena is closed: a call of the bus finds that, too
-      queue.sendUnits = 0;
-      memory.readQueue(qp.sendQueueKey, qp.pd, place, bytes.copy(), 0, size);
-      return WorkStatus.QUEUE_UNREADABLE;
-    }
+    return read(qp, queue, size, into);
   }
 
   private WorkStatus read(ConnectionContext qp, QueuePositions queue, int size, SendWork into) {
-    long own = NextUnit.own(send, base);
-    long next = NextUnit.next(send, base);
+    long own = NextUnit.own(MEMORY, base);
+    long next = NextUnit.next(MEMORY, base);
     into.immediate = NextUnit.immediate(own);
     into.solicited = (NextUnit.flags(own) & NextUnit.SOLICITED) != 0;
     int ownOpcode = NextUnit.opcode(own);
@@ -141,14 +134,14 @@ final class WorkQueueReader implements WorkQueues {
       }
     }
     for (int first = at; at < size; at += DataUnit.SIZE) {
-      long lengthAndKey = DataUnit.lengthAndKey(send, base + at);
+      long lengthAndKey = DataUnit.lengthAndKey(MEMORY, base + at);
       if (DataUnit.isInline((int) lengthAndKey)) {
         return at == first
             ? parseInline(operation, (int) lengthAndKey, at, size, into)
             : WorkStatus.LOCAL_OPERATION;
       }
       if (!into.pieces.add(
-          DataUnit.address(send, base + at),
+          DataUnit.address(MEMORY, base + at),
           DataUnit.lkey(lengthAndKey),
           DataUnit.byteCount(lengthAndKey))) {
         return WorkStatus.LOCAL_OPERATION;
@@ -167,45 +160,45 @@ final class WorkQueueReader implements WorkQueues {
 
   private void parseRemoteMemory(SendOperation operation, SendWork into) {
     int at = NextUnit.SIZE;
-    into.remoteAddress = RemoteAddressUnit.address(send, base + at);
-    into.remoteKey = RemoteAddressUnit.rkey(send, base + at);
+    into.remoteAddress = RemoteAddressUnit.address(MEMORY, base + at);
+    into.remoteKey = RemoteAddressUnit.rkey(MEMORY, base + at);
     if (operation.isAtomic()) {
       at += RemoteAddressUnit.SIZE;
-      into.swapAdd = AtomicUnit.swapAdd(send, base + at);
-      into.compare = AtomicUnit.compare(send, base + at);
+      into.swapAdd = AtomicUnit.swapAdd(MEMORY, base + at);
+      into.compare = AtomicUnit.compare(MEMORY, base + at);
     }
   }
 
   /** Returns false for an IPv6 destination from an entry of the GID table that has none. */
   private boolean parseDestination(ConnectionContext qp, SendWork into) {
     int at = NextUnit.SIZE;
-    into.destinationMac = UdUnit.destinationMac(send, base + at);
-    into.sourceMac = UdUnit.sourceMac(send, base + at);
-    into.destinationQpn = UdUnit.destinationQpn(send, base + at) & QPN_MASK;
-    into.queueKey = UdUnit.qkey(send, base + at);
+    into.destinationMac = UdUnit.destinationMac(MEMORY, base + at);
+    into.sourceMac = UdUnit.sourceMac(MEMORY, base + at);
+    into.destinationQpn = UdUnit.destinationQpn(MEMORY, base + at) & QPN_MASK;
+    into.queueKey = UdUnit.qkey(MEMORY, base + at);
     parsePath(qp, into);
-    if (!UdUnit.isIpv6(send, base + at)) {
-      into.path.ipv4(UdUnit.sourceIp(send, base + at), UdUnit.destinationIp(send, base + at));
+    if (!UdUnit.isIpv6(MEMORY, base + at)) {
+      into.path.ipv4(UdUnit.sourceIp(MEMORY, base + at), UdUnit.destinationIp(MEMORY, base + at));
       return true;
     }
-    int source = UdUnit.sourceIndex(send, base + at);
+    int source = UdUnit.sourceIndex(MEMORY, base + at);
     if (!gids.isIpv6(source)) {
       return false;
     }
     into.path.source(gids.high(source), gids.low(source));
     into.path.destination(
-        UdUnit.destinationGidHigh(send, base + at), UdUnit.destinationGidLow(send, base + at));
+        UdUnit.destinationGidHigh(MEMORY, base + at), UdUnit.destinationGidLow(MEMORY, base + at));
     return true;
   }
 
   private void parsePath(ConnectionContext qp, SendWork into) {
     int at = NextUnit.SIZE;
-    boolean told = UdUnit.hasPath(send, base + at);
+    boolean told = UdUnit.hasPath(MEMORY, base + at);
     into.path.service(
-        told ? UdUnit.trafficClass(send, base + at) : 0,
-        told ? UdUnit.hopLimit(send, base + at) : 0);
-    int label = told ? UdUnit.flowLabel(send, base + at) : 0;
-    if (told && label == 0 && UdUnit.isPortByNumbers(send, base + at)) {
+        told ? UdUnit.trafficClass(MEMORY, base + at) : 0,
+        told ? UdUnit.hopLimit(MEMORY, base + at) : 0);
+    int label = told ? UdUnit.flowLabel(MEMORY, base + at) : 0;
+    if (told && label == 0 && UdUnit.isPortByNumbers(MEMORY, base + at)) {
       into.path.portOnly(qp.qpn, into.destinationQpn);
     } else {
       into.path.flow(label, qp.qpn, into.destinationQpn);
@@ -221,7 +214,7 @@ final class WorkQueueReader implements WorkQueues {
       return WorkStatus.LOCAL_OPERATION;
     }
     into.inlineLength = length;
-    MemorySegment.copy(send, base + at + InlineUnit.HEADER_SIZE, into.inline(), 0, length);
+    MemorySegment.copy(MEMORY, base + at + InlineUnit.HEADER_SIZE, into.inline(), 0, length);
     return WorkStatus.SUCCESS;
   }
 
@@ -243,35 +236,21 @@ final class WorkQueueReader implements WorkQueues {
     if (qp.hasSharedQueue()) {
       return sharedQueues.next(qp, into);
     }
-    QueuePositions queue = positions.of(qp.qpn);
-    int log = qp.receiveSlotLog;
     into.clear();
     if (qp.receiveQueueLength == 0) {
       return false;
     }
-    if (log < ReceiveWqeReader.MIN_SLOT_LOG
-        || log > ReceiveWqeReader.MAX_SLOT_LOG
-        || qp.receiveQueueLength < 1 << log) {
+    int log = qp.receiveSlotLog;
+    if (!hasSlots(qp, log)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
+    QueuePositions queue = positions.of(qp.qpn);
     if (queue.receiveOffset > qp.receiveQueueLength - (1 << log)) {
       queue.receiveOffset = 0;
     }
-    int offset = queue.receiveOffset;
-    into.position = offset;
-    try {
-      return read(qp, queue, offset, into);
-    } catch (IllegalStateException e) { // its arena is closed: a call of the bus finds that, too
-      receives.load(qp.receiveQueueKey, qp.pd, qp.receiveQueueOffset + offset, log);
-      into.status = WorkStatus.QUEUE_UNREADABLE;
-      return true;
-    }
-  }
-
-  private boolean read(ConnectionContext qp, QueuePositions queue, int offset, ReceiveWork into) {
-    int log = qp.receiveSlotLog;
-    long place = qp.receiveQueueOffset + offset;
+    into.position = queue.receiveOffset;
+    long place = qp.receiveQueueOffset + queue.receiveOffset;
     // The first unit is written last: it is read separately before the rest.
     if (!receives.loadFirst(queue.receives, qp.receiveQueueKey, qp.pd, place, log)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
@@ -280,12 +259,18 @@ final class WorkQueueReader implements WorkQueues {
     if (!receives.isPosted()) {
       return false;
     }
-    queue.receiveOffset = offset + (1 << log);
+    queue.receiveOffset += 1 << log;
     if (receives.loadRest(place, log)) {
       receives.parse(log, into);
     } else {
       into.status = WorkStatus.QUEUE_UNREADABLE;
     }
     return true;
+  }
+
+  private static boolean hasSlots(ConnectionContext qp, int log) {
+    return log >= ReceiveWqeReader.MIN_SLOT_LOG
+        && log <= ReceiveWqeReader.MAX_SLOT_LOG
+        && qp.receiveQueueLength >= 1 << log;
   }
 }

@@ -67,6 +67,10 @@ public final class ScatterList {
 
   /** Writes {@code length} bytes from {@code offset} on, which must exist. */
   MemoryStatus scatter(KeyedMemory memory, int pd, long offset, MemorySegment source, int length) {
+    if (offset + length <= lengths[0]) { // nearly always, and not deep: the compiler inlines it
+      return memory.write(
+          keys[0], pd, addresses[0] + offset, MemoryAccess.LOCAL_WRITE, source, 0, length);
+    }
     return move(memory, pd, offset, source, length, true);
   }
 

@@ -334,7 +334,15 @@ public final class Transport {
       if (CongestionNotifier.isMarked(packet)) {
         notifier.marked(endpoint, qp, packet, now);
       }
-      pass(endpoint, qp, packet, operation);
+      if (isResponse) {
+        endpoint.sender.receive(qp, packet, operation);
+        tellDrained(endpoint, qp);
+      } else {
+        if (qp.state == QueuePairState.RTR) {
+          establish(endpoint);
+        }
+        endpoint.receiver.receive(qp, packet, operation);
+      }
     }
   }
 
@@ -350,19 +358,11 @@ public final class Transport {
     }
   }
 
-  /** Gives a packet to the half of its queue pair that it is for. */
-  private void pass(Endpoint endpoint, ConnectionContext qp, Packet packet, int operation) {
-    if (PacketOpcode.isResponse(operation)) {
-      endpoint.sender.receive(qp, packet, operation);
-      tellDrained(endpoint, qp);
-    } else {
-      if (qp.state == QueuePairState.RTR
-          && !endpoint.established
-          && endpoint.service != Service.UD) {
-        endpoint.established = true;
-        events.communicationEstablished(endpoint.qpn);
-      }
-      endpoint.receiver.receive(qp, packet, operation);
+  /** A request has arrived in RTR: the peer has established the connection. */
+  private void establish(Endpoint endpoint) {
+    if (!endpoint.established && endpoint.service != Service.UD) {
+      endpoint.established = true;
+      events.communicationEstablished(endpoint.qpn);
     }
   }
 
