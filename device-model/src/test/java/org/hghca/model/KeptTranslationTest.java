@@ -84,20 +84,15 @@ class KeptTranslationTest {
   }
 
   private void give(int access, long firstPage) {
-    new Mpt(
-            access | 1 << 8 | 1 << 17,
-            0,
-            target.key(),
-            Host.PD,
-            target.address(),
-            3 * PAGE,
-            0,
-            0,
-            0,
-            firstPage,
-            0)
+    give(target, access, 3 * PAGE, firstPage);
+  }
+
+  private void give(Host.Buffer buffer, int access, long length, long firstPage) {
+    int flags = access | 1 << 8 | 1 << 17;
+    int key = buffer.key();
+    new Mpt(flags, 0, key, Host.PD, buffer.address(), length, 0, 0, 0, firstPage, 0)
         .encode(right.in());
-    right.must(HcrCommand.SW2HW_MPT, 0, target.key());
+    right.must(HcrCommand.SW2HW_MPT, 0, key);
   }
 
   private void map(long virt, int page) {
@@ -203,6 +198,34 @@ class KeptTranslationTest {
     map(Host.MTT, FREE_PAGE);
     assertThat(write().failed()).isFalse();
     assertArrivesIn(other.segment());
+  }
+
+  /**
+   * A page that leads nowhere takes the place of one that was found; then a region begins with the
+   * index -1, which no page has.
+   */
+  @Test
+  void pageThatLeadsNowhereIsNotKept() {
+    Host.Buffer absurd = right.buffer(PAGE, Host.ALL);
+    Host.Qp sender = left.qp();
+    Host.connect(left, sender, right, right.qp());
+    long behind = 1024L * PAGE;
+    WriteMtt.encode(right.in(), 1023, new long[] {other.iova(0)});
+    right.must(HcrCommand.WRITE_MTT, 0, 1);
+    WriteMtt.encode(right.in(), 2047, new long[] {0xdead_0000_0000L});
+    right.must(HcrCommand.WRITE_MTT, 0, 1);
+    right.must(HcrCommand.HW2SW_MPT, 0, target.key());
+    right.must(HcrCommand.HW2SW_MPT, 0, absurd.key());
+    give(target, Host.ALL, behind + PAGE, 1023);
+    give(absurd, Host.ALL, PAGE, -1);
+    pair.a.write(target, 0, new Piece(source, 0, 1));
+    assertThat(pair.a.cq.take().failed()).isFalse();
+    pair.a.write(target, behind, new Piece(source, 0, 1));
+    assertThat(pair.a.cq.take().word() & 0xff).isEqualTo(REMOTE_OPERATION);
+
+    sender.write(absurd, 0, new Piece(source, 0, 1));
+
+    assertThat(sender.cq.take().word() & 0xff).isEqualTo(REMOTE_OPERATION);
   }
 
   /** The memory of the target is mapped no longer. */

@@ -20,8 +20,8 @@ final class PageWindows {
   private static final long PAGE_MASK = Icm.PAGE_SIZE - 1;
 
   private static final class Page {
-    long index = -1;
-    long epoch;
+    long index;
+    long epoch = Region.NEVER;
 
     /** The memory that the entry is in, its I/O address, and that of the entry. */
     MemorySegment table;
@@ -166,7 +166,7 @@ final class PageWindows {
   }
 
   private Page fill(Page page, long index, int inPage) {
-    page.index = -1;
+    page.epoch = Region.NEVER;
     long at = icm.page(index);
     DmaWindow table = at == Icm.NONE ? null : host.window(at, TranslationTables.MTT_ENTRY);
     if (table == null) {
