@@ -6,9 +6,9 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.DmaWindow;
 
 /**
- * The HCA's access to host memory: enabled only while bus mastering is on. In a step the HCA goes
- * through windows of the bus where there are any; what these cannot do goes by calls of the bus,
- * which record what is refused.
+ * The HCA's access to host memory: enabled only while bus mastering is on, through windows until
+ * the end of a step in which it is turned off. In a step the HCA goes through windows of the bus
+ * where there are any; what these cannot do goes by calls of the bus, which record what is refused.
  */
 public final class HostMemory {
   private static final int SLOTS = 256;
@@ -33,7 +33,10 @@ public final class HostMemory {
 
   private long epoch;
 
-  /** The epoch if windows may be used: in a step, on a bus that has them; otherwise NONE. */
+  /**
+   * The epoch if windows may be used: in a step that began with bus mastering on, on a bus that has
+   * them; otherwise NONE.
+   */
   private long current = NONE;
 
   /**
@@ -58,6 +61,9 @@ public final class HostMemory {
 
   /** A step begins: until {@link #endStep} the host takes no memory away. */
   public void beginStep() {
+    if (running) {
+      throw new IllegalStateException("a step in a step: the bus would let memory go");
+    }
     DeviceBus host = bus;
     long present = host == null ? DeviceBus.NO_WINDOWS : host.beginRun();
     if (present != mappings) {

@@ -26,10 +26,10 @@ final class QueueMemory {
 
   /**
    * Takes over the stretch of a region, which is good in an epoch of the tables, and whose window's
-   * memory stays.
+   * memory stays. It has a byte of the region.
    */
   void keep(Region region, int ofKey, int ofPd, long good) {
-    epoch = good;
+    epoch = Region.NEVER;
     key = ofKey;
     pd = ofPd;
     begin = region.stretchBegin();
@@ -39,6 +39,7 @@ final class QueueMemory {
     Objects.checkFromIndexSize(offset, end - begin, window.memory().byteSize());
     base = RingMemory.guarded(window.memory()).at(offset);
     writable = region.permits(MemoryAccess.LOCAL_WRITE) && window.access().writable();
+    epoch = good;
   }
 
   /** Whether it has some bytes of a region's queue in an epoch. */

@@ -7,8 +7,8 @@ import org.hghca.vfio.DmaWindow;
 
 /**
  * Reads entries of one of the card's tables, which are in host memory: in place where the bus has
- * windows, else by a copy. The place of an entry is looked up once for as long as no mapping
- * changes.
+ * windows, else by a copy. The place of an entry is looked up once for as long as neither mappings
+ * nor tables change.
  */
 final class TableEntries {
   private static final int SLOTS = 1024;

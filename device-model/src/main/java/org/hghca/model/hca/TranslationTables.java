@@ -214,7 +214,7 @@ final class TranslationTables implements KeyedMemory {
    */
   boolean reach(QueueMemory queue, int key, int domain, long position, int size, QueueBytes into) {
     if (!queue.holds(key, domain, host.current(), position, size)
-        && !look(queue, key, domain, position, size)) {
+        && !(host.isDirect() && look(queue, key, domain, position, size))) {
       return false;
     }
     queue.put(position, into);
@@ -222,13 +222,17 @@ final class TranslationTables implements KeyedMemory {
   }
 
   private boolean look(QueueMemory queue, int key, int domain, long position, int size) {
-    if (openQueue(key, domain, position, size) != MemoryStatus.OK
-        || !reaches(opened, opened.start() + position, size)
-        || !opened.window().stays()) {
-      return false;
+    try {
+      if (openQueue(key, domain, position, size) != MemoryStatus.OK
+          || !reaches(opened, opened.start() + position, size)
+          || !opened.window().stays()) {
+        return false;
+      }
+      queue.keep(opened, key, domain, host.epoch());
+      return true;
+    } catch (IllegalStateException e) {
+      return false; // the memory of a table has gone
     }
-    queue.keep(opened, key, domain, host.epoch());
-    return true;
   }
 
   /** Reads bytes of the queue whose part was opened. */

@@ -65,7 +65,7 @@ public final class ScatterList {
     return move(memory, pd, offset, target, length, false);
   }
 
-  /** Writes {@code length} bytes from {@code offset} on, which must exist. */
+  /** Writes {@code length} bytes from {@code offset} on, at least one, which must exist. */
   MemoryStatus scatter(KeyedMemory memory, int pd, long offset, MemorySegment source, int length) {
     if (offset + length <= lengths[0]) { // nearly always, and not deep: the compiler inlines it
       return memory.write(

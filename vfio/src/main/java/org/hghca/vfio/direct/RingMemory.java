@@ -58,7 +58,7 @@ public final class RingMemory {
   }
 
   /**
-   * Memory that is accessed under a lock only, as this class requires.
+   * Memory that is accessed only under a lock, or in a run, as this class requires.
    *
    * @param memory native memory that any thread may access
    */

@@ -9,8 +9,9 @@ import org.hghca.vfio.DmaWindow;
 
 /**
  * The mapping from I/O addresses to memory, if this process itself serves the device's accesses.
- * The device accesses memory only through the mapped segment itself, so that an access to freed
- * memory, of a closed arena or a truncated file, is a recorded fault and never a stray access.
+ * The device accesses memory through the mapped segment itself, so that an access to freed memory,
+ * of a closed arena or a truncated file, is a recorded fault and never a stray access; by address
+ * only in a run, where memory {@linkplain DmaWindow#stays stays}.
  *
  * <p>Accesses and changes exclude each other, so that an unmap returns only after every access to
  * its range has ended.
