@@ -308,27 +308,6 @@ class KeptTranslationTest {
     assertThat(pair.a.cq.hasNext()).as("done with a receive of the old place").isFalse();
   }
 
-  /** The entry that the card writes in place belongs to memory that was given back since. */
-  @Test
-  void completionsToAClosedArenaAreLost() {
-    Host.Cq queue = left.cq(6);
-    int key = left.lastKey();
-    Host.Qp sender = left.qp(queue);
-    Host.Qp receiver = right.qp();
-    Host.connect(left, sender, right, receiver);
-    Arena arena = Arena.ofShared();
-    DmaMapping elsewhere = left.map(arena, PAGE);
-    move(left, key, queue.ring, elsewhere);
-    sender.write(target, 0, new Piece(source, 0, 1));
-    assertThat(Cqe.qpn(elsewhere.segment(), 0)).isEqualTo(sender.number);
-    arena.close();
-
-    sender.write(target, 0, new Piece(source, 0, 1));
-
-    assertThat(left.hca().faultCount()).isPositive();
-    assertThat(sender.state()).isEqualTo(QpcState.ERR);
-  }
-
   /** The length of the region of the queue is a negative number: its pages are those of the MTT. */
   @Test
   void queueOfAnAbsurdLengthStaysInItsPages() {
@@ -358,13 +337,80 @@ class KeptTranslationTest {
     assertThat(Cqe.qpn(elsewhere.segment(), 0)).isEqualTo(sender.number);
   }
 
+  /** The memory goes back to the system at once, and an access to it would end the JVM. */
+  @Test
+  void completionQueueIsUnmappedWhileItIsWritten() throws InterruptedException {
+    for (int i = 0; i < 20; i++) {
+      DmaMapping elsewhere = left.function.allocate(64 << 20);
+      Host.Qp sender = senderInto(elsewhere);
+      Thread closing = Thread.ofPlatform().start(elsewhere::close);
+      while (sender.state() != QpcState.ERR) { // at the latest when the queue is full
+        sender.write(target, 0, new Piece(source, 0, 1));
+      }
+      closing.join();
+    }
+    assertThat(left.hca().faultCount()).isPositive();
+  }
+
+  /** The entry that the card writes in place belongs to memory that was given back since. */
+  @Test
+  void completionsToAClosedArenaAreLost() {
+    Arena arena = Arena.ofShared();
+    completionsAreLostAfter(arena::close, left.map(arena, PAGE));
+  }
+
+  @Test
+  void completionsToUnmappedMemoryAreLost() {
+    DmaMapping elsewhere = left.function.allocate(PAGE);
+    MemorySegment memory = elsewhere.segment();
+    completionsAreLostAfter(
+        () -> {
+          Cqe.fill(memory, 0, PAGE / Cqe.SIZE);
+          elsewhere.close();
+        },
+        elsewhere);
+    assertThat(Cqe.owner(memory, Cqe.SIZE)).as("that of a free entry").isEqualTo(Cqe.SENTINEL);
+  }
+
+  private void completionsAreLostAfter(Runnable end, DmaMapping elsewhere) {
+    Host.Qp sender = senderInto(elsewhere);
+    sender.write(target, 0, new Piece(source, 0, 1));
+    assertThat(Cqe.qpn(elsewhere.segment(), 0)).isEqualTo(sender.number);
+    end.run();
+
+    sender.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(left.hca().faultCount()).isPositive();
+    assertThat(sender.state()).isEqualTo(QpcState.ERR);
+  }
+
+  /** A connected queue pair whose completions go to other memory. */
+  private Host.Qp senderInto(DmaMapping elsewhere) {
+    Host.Cq queue = left.cq(6);
+    int key = left.lastKey();
+    Host.Qp sender = left.qp(queue);
+    Host.connect(left, sender, right, right.qp());
+    move(left, key, queue.ring, elsewhere);
+    return sender;
+  }
+
   @Test
   void sendsInAClosedArenaAreUnreadable() {
     Arena arena = Arena.ofShared();
+    sendsAreUnreadableAfter(arena::close, left.map(arena, PAGE));
+  }
+
+  @Test
+  void sendsInUnmappedMemoryAreUnreadable() {
+    DmaMapping elsewhere = left.function.allocate(PAGE);
+    sendsAreUnreadableAfter(elsewhere::close, elsewhere);
+  }
+
+  private void sendsAreUnreadableAfter(Runnable end, DmaMapping elsewhere) {
     int key = pair.a.context.get(QueuePairContext.SEND_WQE_LKEY);
-    move(left, key, pair.a.sendRing.segment(), left.map(arena, PAGE));
+    move(left, key, pair.a.sendRing.segment(), elsewhere);
     assertThat(write().bytes()).as("of the new place, which holds nothing").isZero();
-    arena.close();
+    end.run();
 
     pair.a.write(target, 0, new Piece(source, 0, 1));
 
@@ -375,83 +421,21 @@ class KeptTranslationTest {
   @Test
   void receivesInAClosedArenaAreUnreadable() {
     Arena arena = Arena.ofShared();
-    int key = pair.b.context.get(QueuePairContext.RECEIVE_WQE_LKEY);
-    move(right, key, pair.b.receiveRing.segment(), right.map(arena, PAGE));
-    pair.a.send(new Piece(source, 0, 1));
-    assertThat(pair.a.cq.hasNext()).as("done without a receive").isFalse();
-    arena.close();
-
-    pair.simulation.advance(Duration.ofSeconds(1));
-
-    assertThat(right.hca().faultCount()).isPositive();
-    assertThat(pair.b.state()).isEqualTo(QpcState.ERR);
-  }
-
-  @Test
-  void completionsToUnmappedMemoryAreLost() {
-    Host.Cq queue = left.cq(6);
-    int key = left.lastKey();
-    Host.Qp sender = left.qp(queue);
-    Host.Qp receiver = right.qp();
-    Host.connect(left, sender, right, receiver);
-    DmaMapping elsewhere = left.function.allocate(PAGE);
-    move(left, key, queue.ring, elsewhere);
-    sender.write(target, 0, new Piece(source, 0, 1));
-    MemorySegment memory = elsewhere.segment();
-    assertThat(Cqe.qpn(memory, 0)).isEqualTo(sender.number);
-    Cqe.fill(memory, 0, PAGE / Cqe.SIZE);
-    elsewhere.close();
-
-    sender.write(target, 0, new Piece(source, 0, 1));
-
-    assertThat(Cqe.owner(memory, Cqe.SIZE)).as("that of a free entry").isEqualTo(Cqe.SENTINEL);
-    assertThat(left.hca().faultCount()).isPositive();
-    assertThat(sender.state()).isEqualTo(QpcState.ERR);
-  }
-
-  /** The memory goes back to the system at once, and an access to it would end the JVM. */
-  @Test
-  void completionQueueIsUnmappedWhileItIsWritten() throws InterruptedException {
-    for (int i = 0; i < 20; i++) {
-      Host.Cq queue = left.cq(6);
-      int key = left.lastKey();
-      Host.Qp sender = left.qp(queue);
-      Host.Qp receiver = right.qp();
-      Host.connect(left, sender, right, receiver);
-      DmaMapping elsewhere = left.function.allocate(64 << 20);
-      move(left, key, queue.ring, elsewhere);
-      Thread closing = Thread.ofPlatform().start(elsewhere::close);
-      while (sender.state() != QpcState.ERR) { // at the latest when the queue is full
-        sender.write(target, 0, new Piece(source, 0, 1));
-      }
-      closing.join();
-    }
-    assertThat(left.hca().faultCount()).isPositive();
-  }
-
-  /** The memory still holds a request, which the card must not find there. */
-  @Test
-  void sendsInUnmappedMemoryAreUnreadable() {
-    int key = pair.a.context.get(QueuePairContext.SEND_WQE_LKEY);
-    DmaMapping elsewhere = left.function.allocate(PAGE);
-    move(left, key, pair.a.sendRing.segment(), elsewhere);
-    assertThat(write().bytes()).as("of the new place, which holds nothing").isZero();
-    elsewhere.close();
-
-    pair.a.write(target, 0, new Piece(source, 0, 1));
-
-    assertThat(left.hca().faultCount()).isPositive();
-    assertThat(pair.a.state()).isEqualTo(QpcState.ERR);
+    receivesAreUnreadableAfter(arena::close, right.map(arena, PAGE));
   }
 
   @Test
   void receivesInUnmappedMemoryAreUnreadable() {
-    int key = pair.b.context.get(QueuePairContext.RECEIVE_WQE_LKEY);
     DmaMapping elsewhere = right.function.allocate(PAGE);
+    receivesAreUnreadableAfter(elsewhere::close, elsewhere);
+  }
+
+  private void receivesAreUnreadableAfter(Runnable end, DmaMapping elsewhere) {
+    int key = pair.b.context.get(QueuePairContext.RECEIVE_WQE_LKEY);
     move(right, key, pair.b.receiveRing.segment(), elsewhere);
     pair.a.send(new Piece(source, 0, 1));
     assertThat(pair.a.cq.hasNext()).as("done without a receive").isFalse();
-    elsewhere.close();
+    end.run();
 
     pair.simulation.advance(Duration.ofSeconds(1));
 
