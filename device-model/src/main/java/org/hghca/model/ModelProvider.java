@@ -110,7 +110,8 @@ public final class ModelProvider implements PciFunctionProvider {
    * themselves. Closing it releases the locator.
    *
    * @throws VfioException {@code INVALID} for a parameter that is unknown or malformed; {@code
-   *     BUSY} when the HCA is open already
+   *     BUSY} when the HCA is open already; {@code NO_PERMISSION} when the JVM allows no native
+   *     access
    */
   public static SoftwareHca plugIn(Locator locator) {
     locator.checkParameters(PARAMETERS);

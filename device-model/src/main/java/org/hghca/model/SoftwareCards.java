@@ -14,6 +14,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.direct.RingMemory;
 import org.hghca.vfio.inprocess.InProcessFunction;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.capture.CaptureException;
@@ -88,9 +89,10 @@ final class SoftwareCards {
    * it releases the locator.
    *
    * @throws VfioException {@code INVALID} for a parameter that is malformed; {@code BUSY} when the
-   *     card is open already
+   *     card is open already; {@code NO_PERMISSION} when the JVM allows no native access
    */
   static SoftwareHca plugIn(Locator locator, CardKind kind) {
+    RingMemory.checkAllowed();
     boolean canReset =
         LocatorValues.value(locator, "reset", "function", "function", "none").equals("function");
     boolean interrupts =

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
-import org.hghca.vfio.linux.HostCalls;
 
 /** Finds and opens PCI functions through all available backends. Thread-safe. */
 public final class PciFunctions {
@@ -46,21 +45,18 @@ public final class PciFunctions {
    * Takes ownership of a function.
    *
    * @throws VfioException {@code NOT_FOUND} when no backend knows the scheme, {@code INVALID} when
-   *     more than one does, {@code NO_PERMISSION} without native access; else as the backend
-   *     reports it
+   *     more than one does; else as the backend reports it
    */
   public static PciFunction open(Locator locator) {
-    PciFunctionProvider provider = provider(locator).orElseThrow(() -> unknown(locator));
-    HostCalls.checkNativeAccess(); // the software HCA needs it from its first class on
-    return provider.open(locator);
-  }
-
-  private static VfioException unknown(Locator locator) {
-    return new VfioException(
-        VfioException.Reason.NOT_FOUND,
-        "no backend for locator '%s': known schemes are %s; is the backend's jar on the"
-                .formatted(locator, schemes())
-            + " module path, or named by --plugin?");
+    return provider(locator)
+        .orElseThrow(
+            () ->
+                new VfioException(
+                    VfioException.Reason.NOT_FOUND,
+                    "no backend for locator '%s': known schemes are %s; is the backend's jar on the"
+                            .formatted(locator, schemes())
+                        + " module path, or named by --plugin?"))
+        .open(locator);
   }
 
   private static Optional<PciFunctionProvider> provider(Locator locator) {

@@ -13,6 +13,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.user.UserServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 class NativeAccessTest {
   private static final String NO_NATIVE = "--illegal-native-access=deny";
   private static final String NATIVE = "--enable-native-access=ALL-UNNAMED";
+  private static final String OPTION =
+      "--enable-native-access=org.jnrproject.jffi,org.hghca.linux,org.hghca.vfio";
   private static final String NO_UNSAFE = "--sun-misc-unsafe-memory-access=deny";
 
   @TempDir private Path directory;
@@ -53,7 +56,13 @@ class NativeAccessTest {
     private Server() {}
 
     public static void main(String[] socket) {
-      SoftwareHca hca = ModelProvider.plugIn(Locator.parse("model:served"));
+      SoftwareHca hca;
+      try {
+        hca = ModelProvider.plugIn(Locator.parse("model:served"));
+      } catch (VfioException e) {
+        System.out.println("not plugged in: " + e.getMessage());
+        return;
+      }
       try (UserServer server = UserServer.start(socket[0], hca)) {
         Opener.main(new String[] {"vfio-user:" + server.path()});
       }
@@ -65,11 +74,7 @@ class NativeAccessTest {
         .hasSize(2)
         .allSatisfy(
             line ->
-                assertThat(line)
-                    .startsWith("refused: ")
-                    .contains(
-                        "--enable-native-access=org.jnrproject.jffi,org.hghca.linux,org.hghca.vfio")
-                    .endsWith("EACCES (13)"));
+                assertThat(line).startsWith("refused: ").contains(OPTION).endsWith("EACCES (13)"));
   }
 
   @Test
@@ -87,6 +92,13 @@ class NativeAccessTest {
   void withoutNativeAccessACardNamesTheOption() {
     String passed = "pci:0000:ff:1f.7?fd=0&iommufd=0";
     assertNamesTheOption(OtherJvm.run(List.of(NO_NATIVE), Opener.class, passed));
+  }
+
+  @Test
+  void withoutNativeAccessADeviceToServeNamesTheOption() {
+    String socket = directory.resolve("unserved").toString();
+    OtherJvm.Ended ended = OtherJvm.run(List.of(NO_NATIVE), Server.class, socket);
+    assertThat(ended.assertSuccess().said()).startsWith("not plugged in: ").contains(OPTION);
   }
 
   @Test

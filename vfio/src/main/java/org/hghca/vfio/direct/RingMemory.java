@@ -2,6 +2,8 @@ package org.hghca.vfio.direct;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.linux.HostCalls;
 
 /**
  * The memory of a ring, as posting and polling access it. This class alone turns memory into
@@ -29,11 +31,9 @@ import java.util.Objects;
  * unmapping waits for that.
  */
 public final class RingMemory {
-  private static final MemorySegment ADDRESSES = addresses();
-
   /**
    * All bits that an address of a process has. The compiler then knows that what is near a position
-   * lies in {@link #ADDRESSES}, and checks no bounds.
+   * lies in {@link Addresses#ALL}, and checks no bounds.
    */
   private static final long ADDRESS_BITS = (1L << 56) - 1;
 
@@ -47,9 +47,23 @@ public final class RingMemory {
     this.base = base;
   }
 
-  @SuppressWarnings("restricted")
-  private static MemorySegment addresses() {
-    return MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+  /** Initialised by the first access, so that {@link #checkAllowed} can come before. */
+  private static final class Addresses {
+    static final MemorySegment ALL = all();
+
+    @SuppressWarnings("restricted")
+    private static MemorySegment all() {
+      return MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    }
+  }
+
+  /**
+   * Checks that this JVM allows guarded memory, for those that use it without having allocated any.
+   *
+   * @throws VfioException {@code NO_PERMISSION}, naming the option that the JVM lacks
+   */
+  public static void checkAllowed() {
+    HostCalls.checkNativeAccess();
   }
 
   /** Memory whose every access is checked. */
@@ -91,12 +105,12 @@ public final class RingMemory {
 
   /** The segment that is accessed at the positions of {@link #at}. */
   public MemorySegment segment() {
-    return base == 0 ? memory : ADDRESSES;
+    return base == 0 ? memory : Addresses.ALL;
   }
 
   /** As {@link #segment} of guarded memory, for a ring that has no other. */
   public static MemorySegment guardedSegment() {
-    return ADDRESSES;
+    return Addresses.ALL;
   }
 
   /**
