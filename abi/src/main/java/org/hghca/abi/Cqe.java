@@ -166,6 +166,15 @@ public final class Cqe {
     return (lastDword & SEND_MASK) == 1 << IS_SEND_SHIFT && opcode(lastDword) != WqeOpcode.INVALID;
   }
 
+  /**
+   * Whether a last dword is what devices write for a receive's success: either owner, an opcode,
+   * and nothing else. Not that of a free entry. The RTL writes it for some failed sends, too, and
+   * an entry of zeros has it.
+   */
+  public static boolean isGoodReceive(int lastDword) {
+    return (lastDword & SEND_MASK) == 0 && opcode(lastDword) != WqeOpcode.INVALID;
+  }
+
   /** opcode of a last dword, 0..255. */
   public static int opcode(int lastDword) {
     return lastDword & OPCODE_MASK;

@@ -142,6 +142,23 @@ class CqeTest {
     }
   }
 
+  /** Of last dwords with all owners, senders and opcodes. */
+  @Test
+  void goodSendsAndReceivesAreToldByTheLastDword() {
+    for (int owner : new int[] {Cqe.OWNER_SOFTWARE, Cqe.OWNER_HARDWARE, 0x01, Cqe.SENTINEL}) {
+      boolean device = owner == Cqe.OWNER_SOFTWARE || owner == Cqe.OWNER_HARDWARE;
+      for (int opcode = 0; opcode <= 0xff; opcode++) {
+        boolean good = device && opcode != 0xff;
+        int last = owner << 24 | opcode;
+        assertThat(Cqe.isGoodReceive(last)).isEqualTo(good);
+        assertThat(Cqe.isGoodSend(last | 1 << 8)).isEqualTo(good);
+        assertThat(Cqe.isGoodReceive(last | 1 << 8)).isFalse();
+        assertThat(Cqe.isGoodSend(last)).isFalse();
+        assertThat(Cqe.isGoodReceive(last | 1 << 16)).isFalse();
+      }
+    }
+  }
+
   private static long unsigned(int value) {
     return Integer.toUnsignedLong(value);
   }

@@ -142,8 +142,8 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
   }
 
   /**
-   * Takes the oldest completion, if there is one: the common case, a success of a queue pair's
-   * oldest send, at once. The queue is open.
+   * Takes the oldest completion, if there is one: the common cases, a success of a queue pair's
+   * oldest send or of a receive, at once. The queue is open.
    *
    * @return number of entries filled, or {@link #NONE}
    */
@@ -164,10 +164,25 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
           return completeSend(sends, wqe, bytes, out, count);
         }
       }
+    } else if (Cqe.isGoodReceive(last)) {
+      QueuePairRings qp = find(Cqe.qpn(entries, at));
+      if (qp != null) {
+        return takeReceive(qp, entries, at, last, out, count);
+      }
     } else if (Cqe.owner(last) == Cqe.SENTINEL) {
       return NONE;
     }
     return take(entries, at, last, out, count);
+  }
+
+  private int takeReceive(
+      QueuePairRings qp, MemorySegment entries, long at, int last, Completions out, int count) {
+    int sourceQp = Cqe.remoteQpn(entries, at);
+    int immediate = Cqe.immediate(entries, at);
+    int bytes = Cqe.byteCount(entries, at);
+    int wqe = Cqe.wqeOffset(entries, at);
+    ring.take(entries, at);
+    return completeReceive(qp, last, wqe, bytes, immediate, sourceQp, out, count);
   }
 
   /** The queue pair with a number, which is usually that of the previous completion. */

@@ -448,11 +448,9 @@ final class HghcaQueuePair extends Resource
     assert begins(receiveOwner);
     state.lockReceives();
     try {
-      int posted = 0;
-      while (posted < count && post(requests[from + posted], posted)) {
-        posted++;
-      }
-      return posted;
+      return takesReceives()
+          ? receives.post(requests, from, count)
+          : postEach(requests, from, count);
     } finally {
       state.unlockReceives();
       assert ends(receiveOwner);
@@ -466,6 +464,20 @@ final class HghcaQueuePair extends Resource
           0,
           describe() + " takes its receives from a shared receive queue: post them there");
     }
+  }
+
+  /** Whether receives may be posted to the card. Under the lock of the receives. */
+  private boolean takesReceives() {
+    QpState now = state.get();
+    return now != QpState.ERR && now != QpState.RESET;
+  }
+
+  private int postEach(ReceiveRequest[] requests, int from, int count) {
+    int posted = 0;
+    while (posted < count && post(requests[from + posted], posted)) {
+      posted++;
+    }
+    return posted;
   }
 
   /** Under the lock of the receives. */

@@ -20,8 +20,9 @@ import org.hghca.vfio.direct.RingMemory;
  * A receive queue in memory that the card reads. It has no doorbell: the card reads the next slot
  * when a message arrives, and regards it as posted if its first unit is not all zero. So a slot is
  * filled in reverse order, its first unit last; its units end with an all-zero one inside the slot;
- * the slot after it is zero, which costs one slot; and the first unit of a consumed slot is zeroed
- * before it is reused.
+ * and the slot at the head is never one that looks posted, which costs one slot: its first unit is
+ * zeroed before the slot in front of it is published. Other free slots may have old requests, which
+ * the card does not reach.
  *
  * <p>Posters write at the head under the queue pair's lock; completions free slots in order at the
  * tail under the completion queue's lock.
@@ -95,23 +96,56 @@ public final class ReceiveRing implements Receives, DealtRing {
     if (at - (int) TAIL.getAcquire(this) >= depth) {
       return false;
     }
-    int slot = at & mask;
+    put(memory.segment(), memory.at(0), at, request, count);
+    return true;
+  }
+
+  /**
+   * Posts requests of a list, as {@link #post(ReceiveRequest, int)} does each of them, into the
+   * slots that are free at its beginning.
+   *
+   * @return their number, less than {@code count} when the ring is full
+   */
+  public int post(ReceiveRequest[] requests, int from, int count) {
     MemorySegment slots = memory.segment();
-    long offset = memory.at((long) slot << strideLog);
+    long base = memory.at(0);
+    int first = head;
+    int room = depth - (first - (int) TAIL.getAcquire(this));
+    for (int i = 0; i < count; i++) {
+      ReceiveRequest request = requests[from + i];
+      int elements = check(request, i);
+      if (i >= room) {
+        return i;
+      }
+      put(slots, base, first + i, request, elements);
+    }
+    return count;
+  }
+
+  /**
+   * Writes a request into a slot that is free, and publishes it.
+   *
+   * @param count the number of its elements as it was checked, because another thread may change
+   *     the request
+   */
+  private void put(MemorySegment slots, long base, int at, ReceiveRequest request, int count) {
+    int slot = at & mask;
+    long offset = RingMemory.at(base, (long) slot << strideLog);
+    long first = offset + UNIT;
     long next =
         skipped == 0
-            ? writeElements(slots, request, count, offset + UNIT)
-            : writeRest(slots, request, count, skipped, offset + UNIT);
-    if (next == offset + UNIT && emptyReceive != 0) {
+            ? writeElements(slots, request, count, first)
+            : writeRest(slots, request, count, skipped, first);
+    if (next == first && emptyReceive != 0) {
       DataUnit.write(slots, next, EmptyReceiveRegion.BYTES, emptyReceive, 0);
       next += UNIT;
     }
     DataUnit.writeTerminator(slots, next);
+    NextUnit.clear(slots, RingMemory.at(base, (long) (at + 1 & mask) << strideLog));
     wrIds[slot] = request.wrId();
     head = at + 1;
     posted++;
     NextUnit.writeReceive(slots, offset, (int) (next + UNIT - offset) / UNIT);
-    return true;
   }
 
   /**
@@ -121,15 +155,23 @@ public final class ReceiveRing implements Receives, DealtRing {
    *     request
    */
   public static long writeElements(MemorySegment ring, ReceiveRequest request, int count, long at) {
+    if (count == 1) { // nearly always, and without the set-up of a loop
+      return writeElement(ring, request, 0, at);
+    }
     long next = at;
     for (int i = 0; i < count; i++) {
-      int length = request.sgeLength(i);
-      if (length != 0) {
-        DataUnit.write(ring, next, length, request.sgeLkey(i), request.sgeAddress(i));
-        next += UNIT;
-      }
+      next = writeElement(ring, request, i, next);
     }
     return next;
+  }
+
+  private static long writeElement(MemorySegment ring, ReceiveRequest request, int i, long at) {
+    int length = request.sgeLength(i);
+    if (length == 0) {
+      return at;
+    }
+    DataUnit.write(ring, at, length, request.sgeLkey(i), request.sgeAddress(i));
+    return at + UNIT;
   }
 
   /** As {@link #writeElements}, without the first bytes. */
@@ -244,7 +286,6 @@ public final class ReceiveRing implements Receives, DealtRing {
   public long takeOldest() {
     int slot = tail & mask;
     long wrId = wrIds[slot];
-    NextUnit.clear(ring, (long) slot << strideLog);
     TAIL.setRelease(this, tail + 1);
     return wrId;
   }
@@ -255,6 +296,7 @@ public final class ReceiveRing implements Receives, DealtRing {
    */
   public void flush(Completions out, int index) {
     flushed++;
+    NextUnit.clear(ring, (long) (tail & mask) << strideLog);
     int status = WcStatus.WR_FLUSH_ERR.code();
     ProviderAccess.get()
         .fill(out, index, takeOldest(), status, WcOpcode.RECV.code(), 0, 0, 0, qpn, 0, 0);

@@ -103,7 +103,58 @@ class ReceiveRingTest {
   }
 
   @Test
-  void completedSlotIsEmptyAgainAndTheNextIsTheOldest() {
+  void slotBehindThePostedOnesIsEmptyInEveryRoundOfTheRing() {
+    post(request().sge(DATA, 4096, KEY));
+    post(request().sge(DATA, 4096, KEY));
+    for (int slot = 2; slot < 12; slot++) {
+      assertThat(ring.takeOldest()).isZero();
+      assertThat(post(request().sge(DATA, 4096, KEY))).isTrue();
+      assertThat(bytes(slot % 4 * SLOT, 16)).isNotEqualTo(EMPTY_UNIT);
+      assertThat(bytes((slot + 1) % 4 * SLOT, 16)).isEqualTo(EMPTY_UNIT);
+    }
+  }
+
+  @Test
+  void listIsPostedAsItsRequestsAre() {
+    ReceiveRequest[] list = {
+      request(), request().wrId(1).sge(DATA, 50, KEY), request().wrId(2).sge(DATA, 60, KEY)
+    };
+    assertThat(ring.post(list, 1, 2)).isEqualTo(2);
+    String posted = bytes(0, 4 * SLOT);
+    assertThat(ring.takeOldest()).isEqualTo(1);
+    assertThat(ring.takeOldest()).isEqualTo(2);
+    ring.reset();
+
+    post(list[1]);
+    post(list[2]);
+
+    assertThat(posted).isEqualTo(bytes(0, 4 * SLOT));
+    assertThat(ring.posted()).isEqualTo(4);
+  }
+
+  @Test
+  void listEndsWhereTheRingIsFull() {
+    ReceiveRequest[] list = {request(), request(), request(), request()};
+    assertThat(ring.post(list, 0, 4)).isEqualTo(3);
+    assertThat(ring.post(list, 3, 1)).isZero();
+    assertThat(bytes(3 * SLOT, 16)).isEqualTo(EMPTY_UNIT);
+    ring.takeOldest();
+    assertThat(ring.post(list, 3, 1)).isEqualTo(1);
+  }
+
+  @Test
+  void requestsBeforeABadOneArePosted() {
+    ReceiveRequest bad = request().sge(DATA, 1, KEY).sge(DATA, 1, KEY).sge(DATA, 1, KEY);
+    ReceiveRequest[] list = {request().wrId(5).sge(DATA, 8, KEY), bad, request()};
+    assertThatThrownBy(() -> ring.post(list, 0, 3))
+        .isInstanceOfSatisfying(BadRequestException.class, e -> assertThat(e.index()).isEqualTo(1));
+    assertThat(ring.outstanding()).isEqualTo(1);
+    assertThat(bytes(SLOT, 16)).isEqualTo(EMPTY_UNIT);
+    assertThat(ring.takeOldest()).isEqualTo(5);
+  }
+
+  @Test
+  void afterACompletionTheNextRequestIsTheOldest() {
     post(request().wrId(70).sge(DATA, 4096, KEY));
     post(request().wrId(71).sge(DATA, 4096, KEY));
     assertThat(ring.isOldest(0)).isTrue();
@@ -111,7 +162,6 @@ class ReceiveRingTest {
 
     assertThat(ring.takeOldest()).isEqualTo(70);
 
-    assertThat(bytes(0, 16)).isEqualTo(EMPTY_UNIT);
     assertThat(ring.isOldest(SLOT)).isTrue();
     assertThat(ring.outstanding()).isEqualTo(1);
     assertThat(ring.tail()).isEqualTo(1);
@@ -125,6 +175,7 @@ class ReceiveRingTest {
 
     ring.flush(completions, 0);
 
+    assertThat(bytes(0, 16)).as("the card does not find it").isEqualTo(EMPTY_UNIT);
     assertThat(completions.wrId(0)).isEqualTo(70);
     assertThat(completions.qpNumber(0)).isEqualTo(3);
     assertThat(completions.status(0)).isEqualTo(WcStatus.WR_FLUSH_ERR);
