@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
+import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
@@ -22,6 +23,8 @@ import org.hghca.vfio.DmaMapping;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What the card keeps of its translation tables is void at once when they or the mappings change.
@@ -34,6 +37,11 @@ class KeptTranslationTest {
 
   private static final int MTT_PAGE = 40;
   private static final int FREE_PAGE = 60;
+
+  /** That of the contexts of completion queues, and the bytes of one. */
+  private static final int CQC_PAGE = 16;
+
+  private static final int CQC_SLOT = 128;
 
   private static final int ENTRY = Mpt.LAYOUT.size();
   private static final int REMOTE_ACCESS = 0x13;
@@ -308,6 +316,24 @@ class KeptTranslationTest {
     assertThat(pair.a.cq.hasNext()).as("done with a receive of the old place").isFalse();
   }
 
+  /** Nothing changes in tables and mappings: the context alone names other memory. */
+  @Test
+  void receivesAreReadFromTheQueueOfTheContext() {
+    int bytes = (int) pair.b.receiveRing.segment().byteSize();
+    int key = right.register(right.function.allocate(bytes), 0, Host.LOCAL);
+    Piece into = new Piece(target, 0, 1);
+    pair.b.receive(into);
+    pair.a.send(new Piece(source, 0, 1));
+    assertThat(pair.a.cq.take().failed()).isFalse();
+    pair.b.context.set(QueuePairContext.RECEIVE_WQE_LKEY, key);
+    assertThat(pair.b.modify(HcrCommand.RTS2RTS, QpcState.RTS)).isZero();
+    pair.b.receive(into);
+
+    pair.a.send(new Piece(source, 0, 1));
+
+    assertThat(pair.a.cq.hasNext()).as("done with a receive of the other queue").isFalse();
+  }
+
   /** The length of the region of the queue is a negative number: its pages are those of the MTT. */
   @Test
   void queueOfAnAbsurdLengthStaysInItsPages() {
@@ -335,6 +361,34 @@ class KeptTranslationTest {
 
     assertThat(queue.hasNext()).as("behind the page").isFalse();
     assertThat(Cqe.qpn(elsewhere.segment(), 0)).isEqualTo(sender.number);
+  }
+
+  /** Software writes a size into a context that the card owns; entries stay in their memory. */
+  @ParameterizedTest
+  @ValueSource(ints = {14, 26, 31, 58, 59, 63, 122, 255})
+  void queueOfAnAbsurdSizeStaysInItsMemory(int logSize) {
+    int entries = PAGE / Cqe.SIZE;
+    Host.Cq queue = left.cq(7);
+    int key = left.lastKey();
+    Host.Qp sender = left.qp(queue);
+    Host.connect(left, sender, right, right.qp());
+    long at = (long) CQC_PAGE * PAGE + (long) queue.number * CQC_SLOT;
+    MemorySegment context = left.icm.segment().asSlice(at, CompletionQueueContext.LAYOUT.size());
+    assertThat(CompletionQueueContext.LOG_SIZE.get(context)).isEqualTo(7);
+    CompletionQueueContext.LOG_SIZE.set(context, logSize);
+    DmaMapping elsewhere = left.function.allocate(2 * PAGE);
+    Cqe.fill(elsewhere.segment(), PAGE, entries);
+    move(left, key, queue.ring, elsewhere);
+    for (int i = 0; i < entries; i++) {
+      sender.write(target, 0, new Piece(source, 0, 1));
+      assertThat(Cqe.qpn(elsewhere.segment(), (long) i * Cqe.SIZE)).isEqualTo(sender.number);
+    }
+
+    sender.write(target, 0, new Piece(source, 0, 1));
+
+    assertThat(Cqe.owner(elsewhere.segment(), PAGE)).as("behind it").isEqualTo(Cqe.SENTINEL);
+    assertThat(left.hca().faultCount()).isPositive();
+    assertThat(sender.state()).isEqualTo(QpcState.ERR);
   }
 
   /** The memory goes back to the system at once, and an access to it would end the JVM. */

@@ -44,6 +44,7 @@ final class CompletionQueues implements CompletionSink {
 
   /** A queue: the position of its next entry, and what its context says. */
   private static final class Queue {
+    final int cqn;
     int position;
 
     /** It is in error. */
@@ -51,13 +52,23 @@ final class CompletionQueues implements CompletionSink {
 
     final QueueMemory memory = new QueueMemory();
 
-    /** Of what follows, {@link TableEntries#epoch}; -1 before the context is read. */
-    long epoch;
+    /** Its entries, which may be written there. */
+    final PlacedRing entries = new PlacedRing();
+
+    /** The number of its memories so far. */
+    int resizes;
+
+    /** Of what follows, {@link TableEntries#epoch}; NEVER before the context is read. */
+    long epoch = Region.NEVER;
 
     int key;
     int pd;
     int logSize;
     int eqn;
+
+    Queue(int cqn) {
+      this.cqn = cqn;
+    }
   }
 
   private final HostMemory host;
@@ -82,15 +93,14 @@ final class CompletionQueues implements CompletionSink {
 
   /**
    * The arm state of the queues. A store to the arm register takes effect here at once, on the
-   * storing thread, and after entries are written the arm state is checked, once more at the end of
-   * the step: so a program that arms a queue and then finds it empty gets an event for every later
-   * entry.
+   * storing thread, and the arm state is checked at the end of a step that has written entries: so
+   * a program that arms a queue and then finds it empty gets an event for every later entry.
    */
   private final AtomicIntegerArray arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
 
   private final TableEntries contexts;
 
-  /** The queue that was loaded last. */
+  /** The queue that was loaded last, if the card still owns it. */
   private Queue queue;
 
   private final MemorySegment resized = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
@@ -131,6 +141,7 @@ final class CompletionQueues implements CompletionSink {
   /** Clears the ownership of all queues. */
   void reset() {
     Arrays.fill(queues, null);
+    queue = null;
     disownAll();
   }
 
@@ -162,8 +173,7 @@ final class CompletionQueues implements CompletionSink {
     if (cqn >= queues.length) {
       queues = Arrays.copyOf(queues, Math.max(cqn + 1, 2 * queues.length));
     }
-    queues[cqn] = new Queue();
-    queues[cqn].epoch = -1;
+    queues[cqn] = new Queue(cqn);
     boolean armed = (CompletionQueueContext.FLAGS.get(mailbox) & CompletionQueueContext.ARMED) != 0;
     arms.set(cqn, armed ? NEXT : NOT_ARMED);
     return true;
@@ -178,6 +188,9 @@ final class CompletionQueues implements CompletionSink {
     boolean held = find(cqn) != null;
     if (held) {
       queues[cqn] = null;
+      queue = null;
+      recent.clear(cqn); // an event would be that of the next queue with this number
+      recentSolicited.clear(cqn);
       arms.set(cqn, NO_QUEUE);
     }
     return held;
@@ -198,7 +211,8 @@ final class CompletionQueues implements CompletionSink {
     CompletionQueueContext.LOG_SIZE.set(resized, logSize);
     CompletionQueueContext.LKEY.set(resized, ResizeCq.LKEY.get(mailbox));
     queues[cqn].position = 0;
-    queues[cqn].epoch = -1;
+    queues[cqn].epoch = Region.NEVER;
+    queues[cqn].resizes++;
     return host.writeTable(icm.completionQueue(cqn), resized, CONTEXT_SIZE);
   }
 
@@ -216,10 +230,9 @@ final class CompletionQueues implements CompletionSink {
   @Override
   public void sendDone(ConnectionContext qp, SendWork request, WorkStatus status) {
     if (status == WorkStatus.SUCCESS) {
-      open(qp.sendCqn);
       Cqe.encodeSuccess(
           MEMORY,
-          entry.at(),
+          open(qp.sendCqn),
           qp.qpn,
           qp.remoteQpn,
           (int) qp.destinationMac & 0xffff,
@@ -246,10 +259,9 @@ final class CompletionQueues implements CompletionSink {
       int immediate,
       long length,
       boolean solicited) {
-    open(qp.receiveCqn);
     Cqe.encodeSuccess(
         MEMORY,
-        entry.at(),
+        open(qp.receiveCqn),
         qp.qpn,
         request.remoteQpn,
         (int) request.remoteMac & 0xffff,
@@ -274,30 +286,47 @@ final class CompletionQueues implements CompletionSink {
   }
 
   private void encodeError(ConnectionContext qp, int position, WorkStatus status, boolean isSend) {
-    openCopy();
-    Cqe.encodeError(MEMORY, entry.at(), qp.qpn, position, syndrome(status), 0, isSend, ownerByte);
+    Cqe.encodeError(MEMORY, openCopy(), qp.qpn, position, syndrome(status), 0, isSend, ownerByte);
   }
 
-  /** The next entry of a queue is encoded where software reads it, if that is possible. */
-  private void open(int cqn) {
-    inPlace = load(cqn) && !queue.failed && reach((long) queue.position * Cqe.SIZE);
-    if (!inPlace) {
-      entry.copy();
+  /** Opens the next entry of a queue, where software reads it if possible; returns its place. */
+  private long open(int cqn) {
+    Queue known = queue;
+    long at;
+    if (known != null
+        && known.cqn == cqn
+        && known.entries.isKnown(host.current(), known.resizes)
+        && !known.failed) {
+      at = known.entries.at((long) known.position * Cqe.SIZE);
+      inPlace = true;
+    } else {
+      inPlace = load(cqn) && !queue.failed && reach();
+      at = entry.at();
     }
+    inPlace = inPlace && isFree(Cqe.seenDword(MEMORY, at));
+    return inPlace ? at : openCopy();
   }
 
-  /** The next entry is encoded in a copy, which is then written through the bus. */
-  private void openCopy() {
+  /** Opens a copy, which is then written through the bus; returns its place. */
+  private long openCopy() {
     inPlace = false;
     entry.copy();
+    return entry.at();
   }
 
-  /** Whether the entry of the queue that is loaded can be stored in place, and is free. */
-  private boolean reach(long offset) {
-    return memory.reach(queue.memory, queue.key, queue.pd, offset, Cqe.SIZE, entry)
-        && queue.memory.isWritable()
-        && entry.isAligned()
-        && isFree(entry.get(Cqe.OWNER_OFFSET));
+  /** Whether the entry of the queue that is loaded can be stored in place. */
+  private boolean reach() {
+    long offset = (long) queue.position * Cqe.SIZE;
+    if (!memory.reach(queue.memory, queue.key, queue.pd, offset, Cqe.SIZE, entry)
+        || !queue.memory.isWritable()
+        || !entry.isAligned()) {
+      return false;
+    }
+    if (queue.logSize <= maxLogSize) { // which software may have changed since the queue was taken
+      long bytes = (long) Cqe.SIZE << queue.logSize;
+      queue.entries.keep(queue.memory, 0, bytes, entry, offset, host.epoch(), queue.resizes);
+    }
+    return true;
   }
 
   /**
@@ -310,9 +339,6 @@ final class CompletionQueues implements CompletionSink {
       workQueueFailed.accept(qp.qpn);
     } else {
       note(cqn, solicited);
-      if (disarm(cqn, solicited)) {
-        raise(cqn);
-      }
     }
   }
 
@@ -324,7 +350,7 @@ final class CompletionQueues implements CompletionSink {
     }
   }
 
-  /** Has the arm state of a queue checked again at the end of the step. */
+  /** Has the arm state of a queue checked at the end of the step. */
   private void note(int cqn, boolean solicited) {
     if (cqn != lastWritten) {
       lastWritten = cqn;
@@ -347,7 +373,7 @@ final class CompletionQueues implements CompletionSink {
     lastWritten = -1;
     VarHandle.fullFence(); // between the entries and the check of the arm state
     for (int cqn = recent.nextSetBit(0); cqn >= 0; cqn = recent.nextSetBit(cqn + 1)) {
-      if (disarm(cqn, recentSolicited.get(cqn)) && load(cqn)) {
+      if (load(cqn) && disarm(cqn, recentSolicited.get(cqn))) {
         raise(cqn);
       }
     }
@@ -391,7 +417,7 @@ final class CompletionQueues implements CompletionSink {
     if (status == MemoryStatus.OK) {
       status = memory.readOpened(offset + Cqe.OWNER_OFFSET, owner, 0, 1);
     }
-    boolean isFree = isFree(owner.get(ValueLayout.JAVA_BYTE, 0));
+    boolean isFree = isFree(owner.get(ValueLayout.JAVA_BYTE, 0) << Byte.SIZE * 3);
     if (status == MemoryStatus.OK && isFree) {
       status = memory.writeOpened(offset, entry.copy(), Cqe.SIZE);
     }
@@ -409,8 +435,8 @@ final class CompletionQueues implements CompletionSink {
     return true;
   }
 
-  private static boolean isFree(byte ownerByte) {
-    return (ownerByte & Cqe.OWNER_HARDWARE) != 0;
+  private static boolean isFree(int lastDword) {
+    return (Cqe.owner(lastDword) & Cqe.OWNER_HARDWARE) != 0;
   }
 
   /** A queue that the card owns, or null. */

@@ -143,7 +143,9 @@ public final class HostMemory {
    */
   public boolean write(long iova, MemorySegment source, long offset, long length) {
     DmaWindow window = length == 0 ? null : window(iova, length);
-    return window != null && write(window, iova, source, offset, length)
+    return window != null
+            && window.access().writable()
+            && write(window, iova, source, offset, length)
         || enabled && bus.write(iova, source, offset, length)
         || refused("write", iova, length);
   }
@@ -172,12 +174,9 @@ public final class HostMemory {
     }
   }
 
-  /** Writes through a window; returns false when it is read-only, or its memory has gone. */
+  /** Writes through a window that is writable; returns false when its memory has gone. */
   static boolean write(
       DmaWindow window, long iova, MemorySegment source, long offset, long length) {
-    if (!window.access().writable()) {
-      return false;
-    }
     try {
       window.write(iova, source, offset, length);
       return true;

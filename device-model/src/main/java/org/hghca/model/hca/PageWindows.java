@@ -75,7 +75,8 @@ final class PageWindows {
       return false;
     }
     return toHost
-        ? HostMemory.write(page.window, iova, packet, offset, size)
+        ? page.window.access().writable()
+            && HostMemory.write(page.window, iova, packet, offset, size)
         : HostMemory.read(page.window, iova, packet, offset, size);
   }
 

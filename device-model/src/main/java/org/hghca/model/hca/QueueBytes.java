@@ -2,7 +2,6 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import org.hghca.vfio.direct.RingMemory;
 
 /**
@@ -28,9 +27,9 @@ final class QueueBytes {
     copy();
   }
 
-  /** Where they begin. */
+  /** Where they begin. The compiler sees that this lies in {@link #MEMORY}. */
   long at() {
-    return at;
+    return RingMemory.at(at, 0);
   }
 
   /**
@@ -51,9 +50,5 @@ final class QueueBytes {
   /** Whether a store of 8 bytes at a multiple of 8 is done at once. */
   boolean isAligned() {
     return (at & ALIGNMENT - 1) == 0;
-  }
-
-  byte get(long offset) {
-    return MEMORY.get(ValueLayout.JAVA_BYTE, at + offset);
   }
 }

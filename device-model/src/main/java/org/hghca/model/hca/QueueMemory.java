@@ -38,13 +38,18 @@ final class QueueMemory {
     long offset = region.iova(region.start() + begin) - window.iova();
     Objects.checkFromIndexSize(offset, end - begin, window.memory().byteSize());
     base = RingMemory.guarded(window.memory()).at(offset);
-    writable = region.permits(MemoryAccess.LOCAL_WRITE) && window.access().writable();
+    writable = region.has(MemoryAccess.LOCAL_WRITE) && region.isWritable();
     epoch = good;
   }
 
   /** Whether it has some bytes of a region's queue in an epoch. */
   boolean holds(int ofKey, int ofPd, long in, long position, int size) {
-    return epoch == in && key == ofKey && pd == ofPd && position >= begin && position <= end - size;
+    return epoch == in && key == ofKey && pd == ofPd && has(position, size);
+  }
+
+  /** Whether the stretch has some bytes. */
+  boolean has(long position, long size) {
+    return position >= begin && position <= end - size;
   }
 
   /** Has {@code into} be bytes that it holds, in place. */

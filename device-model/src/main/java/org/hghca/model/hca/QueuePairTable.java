@@ -61,6 +61,9 @@ final class QueuePairTable implements ContextStore {
 
   private int changedTo;
 
+  /** Number of contexts that were decoded. */
+  private long readings;
+
   /** Number of commands that may have changed contexts, or what they are decoded to. */
   private long commands;
 
@@ -257,6 +260,7 @@ final class QueuePairTable implements ContextStore {
   }
 
   private void decode(int qpn, Service service, ConnectionContext context) {
+    context.reading = ++readings;
     int state = QueuePairContext.STATE.get(image);
     int mtu = QueuePairContext.MTU.get(image);
     context.qpn = qpn;

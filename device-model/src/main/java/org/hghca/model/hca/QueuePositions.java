@@ -13,6 +13,7 @@ final class QueuePositions {
    */
   private static final int MAX_DOORBELLS = 1 << 16;
 
+  private final int qpn;
   private long[] doorbells = new long[16];
   private int head;
   private int tail;
@@ -21,6 +22,9 @@ final class QueuePositions {
   final QueueMemory sends = new QueueMemory();
 
   final QueueMemory receives = new QueueMemory();
+
+  /** The slots of the receive queue, of the length and size that its context says. */
+  final PlacedRing slots = new PlacedRing();
 
   /** The send that is read next: byte offset, units of 16 bytes (0: none), opcode, fence. */
   int sendOffset;
@@ -34,6 +38,10 @@ final class QueuePositions {
 
   /** Byte offset of the receive slot that is read next. */
   int receiveOffset;
+
+  private QueuePositions(int qpn) {
+    this.qpn = qpn;
+  }
 
   /**
    * Keeps a doorbell.
@@ -70,23 +78,37 @@ final class QueuePositions {
   static final class Table {
     private QueuePositions[] table = new QueuePositions[64];
 
+    /** Those that were asked for last, or null. */
+    private QueuePositions last;
+
     QueuePositions of(int qpn) {
+      QueuePositions found = last;
+      if (found == null || found.qpn != qpn) {
+        found = find(qpn);
+        last = found;
+      }
+      return found;
+    }
+
+    private QueuePositions find(int qpn) {
       if (qpn >= table.length) {
         table = Arrays.copyOf(table, Math.max(qpn + 1, 2 * table.length));
       }
       if (table[qpn] == null) {
-        table[qpn] = new QueuePositions();
+        table[qpn] = new QueuePositions(qpn);
       }
       return table[qpn];
     }
 
     void forget(int qpn) {
+      last = null;
       if (qpn < table.length) {
         table[qpn] = null;
       }
     }
 
     void forgetAll() {
+      last = null;
       Arrays.fill(table, null);
     }
   }

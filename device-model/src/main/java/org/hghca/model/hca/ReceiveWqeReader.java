@@ -2,7 +2,6 @@ package org.hghca.model.hca;
 
 import static org.hghca.model.hca.QueueBytes.MEMORY;
 
-import java.lang.invoke.VarHandle;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.model.transport.MemoryStatus;
@@ -35,20 +34,24 @@ final class ReceiveWqeReader {
             && memory.readOpened(place, slot.copy(), 0, NextUnit.SIZE) == MemoryStatus.OK;
   }
 
-  /** Whether the slot whose first unit was read holds a WQE. */
-  boolean isPosted() {
-    return NextUnit.isPosted(MEMORY, slot.at());
+  /** Whether the slot is read in place, and {@link #slot} is where it is. */
+  boolean isInPlace() {
+    return inPlace;
   }
 
-  /** Reads the rest of the slot whose first unit was read last; returns whether it can be read. */
+  QueueBytes slot() {
+    return slot;
+  }
+
+  /**
+   * Reads the rest of the slot whose first unit was read last, after a fence of the caller: it is
+   * to be as new as the first unit. Returns whether it can be read.
+   */
   boolean loadRest(long place, int slotLog) {
-    if (inPlace) {
-      VarHandle.acquireFence(); // what follows is as new as the first unit
-      return true;
-    }
     int size = (1 << slotLog) - NextUnit.SIZE;
-    return memory.readOpened(place + NextUnit.SIZE, slot.copy(), NextUnit.SIZE, size)
-        == MemoryStatus.OK;
+    return inPlace
+        || memory.readOpened(place + NextUnit.SIZE, slot.copy(), NextUnit.SIZE, size)
+            == MemoryStatus.OK;
   }
 
   /** Reads a whole slot, which is known to be posted; returns whether it can be read. */
@@ -61,10 +64,14 @@ final class ReceiveWqeReader {
     return NextUnit.nextHeadUnits16(MEMORY, slot.at());
   }
 
-  /** Decodes the slot that was read. */
-  void parse(int slotLog, ReceiveWork into) {
-    long end = slot.at() + (1 << slotLog);
-    for (long at = slot.at() + NextUnit.SIZE; at < end; at += DataUnit.SIZE) {
+  /**
+   * Decodes a slot.
+   *
+   * @param slot where it is, in {@link QueueBytes#MEMORY}
+   */
+  static void parse(long slot, int slotLog, ReceiveWork into) {
+    long end = slot + (1 << slotLog);
+    for (long at = slot + NextUnit.SIZE; at < end; at += DataUnit.SIZE) {
       long lengthAndKey = DataUnit.lengthAndKey(MEMORY, at);
       long address = DataUnit.address(MEMORY, at);
       if (DataUnit.isTerminator(lengthAndKey, address)) {

@@ -18,6 +18,10 @@ final class Region {
   private int key;
   private long epoch = NEVER;
   private int flags;
+
+  /** What packets may do: a bit for each {@link MemoryAccess}. */
+  private int permissions;
+
   private int pd;
   private long start;
   private long length;
@@ -29,6 +33,9 @@ final class Region {
   private long bytes;
   private long iova;
   private DmaWindow window;
+
+  /** Whether the window may be written. */
+  private boolean writable;
 
   /**
    * Takes over an entry, without a stretch.
@@ -42,14 +49,28 @@ final class Region {
     start = Mpt.START.getLong(entry);
     length = Mpt.LENGTH.getLong(entry);
     firstPage = Mpt.MTT_SEGMENT.getLong(entry);
-    epoch = good;
+    permissions = (flags & MptFlags.QUEUE_ONLY) != 0 ? 0 : permissions();
+    epoch = (flags & MptFlags.SW_OWNS) != 0 ? NEVER : good;
     bytes = 0;
     window = null;
+    writable = false;
   }
 
-  /** Whether it is good in an epoch, and that of a key. */
+  private int permissions() {
+    int all = 0;
+    for (MemoryAccess access : MemoryAccess.values()) {
+      all |= has(access) ? bit(access) : 0;
+    }
+    return all;
+  }
+
+  private static int bit(MemoryAccess access) {
+    return 1 << access.ordinal();
+  }
+
+  /** Whether it is good in an epoch, owned by the card, and that of a key. */
   boolean isGood(int ofKey, long in) {
-    return epoch == in && isOf(ofKey);
+    return epoch == in && key == ofKey;
   }
 
   /** Whether the card owns it, and its key is this one. */
@@ -61,12 +82,13 @@ final class Region {
     return pd == domain;
   }
 
-  /** Whether only the card's own queues may use it. */
-  boolean isOfQueues() {
-    return (flags & MptFlags.QUEUE_ONLY) != 0;
+  /** Whether packets may access it: not where only the card's own queues may. */
+  boolean permits(MemoryAccess access) {
+    return (permissions & bit(access)) != 0;
   }
 
-  boolean permits(MemoryAccess access) {
+  /** Whether its entry allows an access, to packets or to queues. */
+  boolean has(MemoryAccess access) {
     return switch (access) {
       case LOCAL_READ -> true;
       case LOCAL_WRITE -> (flags & MptFlags.LOCAL_WRITE) != 0;
@@ -114,6 +136,11 @@ final class Region {
     return iova + (address - from);
   }
 
+  /** Whether the bus lets the card write to the stretch. */
+  boolean isWritable() {
+    return writable;
+  }
+
   /** The window of the stretch. */
   DmaWindow window() {
     return window;
@@ -136,6 +163,7 @@ final class Region {
       iova = Math.min(iova, begin);
     } else {
       window = in;
+      writable = in.access().writable();
       from = first;
       iova = begin;
     }

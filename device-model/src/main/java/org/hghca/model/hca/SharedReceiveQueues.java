@@ -237,7 +237,7 @@ final class SharedReceiveQueues {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
-    wqes.parse(queue.strideLog, into);
+    ReceiveWqeReader.parse(wqes.slot().at(), queue.strideLog, into);
     queue.position = next;
     queue.taken++;
     watch(srqn, queue);

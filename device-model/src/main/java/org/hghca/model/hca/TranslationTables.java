@@ -132,8 +132,12 @@ final class TranslationTables implements KeyedMemory {
       long offset,
       int size) {
     Region region = find(key, domain, address, size, access);
-    return region == null
-        ? MemoryStatus.DENIED
+    if (region == null) {
+      return MemoryStatus.DENIED;
+    }
+    return region.reaches(address, size)
+            && HostMemory.read(region.window(), region.iova(address), target, offset, size)
+        ? MemoryStatus.OK
         : move(region, address, target, offset, size, false);
   }
 
@@ -147,7 +151,14 @@ final class TranslationTables implements KeyedMemory {
       long offset,
       int size) {
     Region region = find(key, domain, address, size, access);
-    return region == null ? MemoryStatus.DENIED : move(region, address, source, offset, size, true);
+    if (region == null) {
+      return MemoryStatus.DENIED;
+    }
+    return region.reaches(address, size)
+            && region.isWritable()
+            && HostMemory.write(region.window(), region.iova(address), source, offset, size)
+        ? MemoryStatus.OK
+        : move(region, address, source, offset, size, true);
   }
 
   @Override
@@ -158,7 +169,7 @@ final class TranslationTables implements KeyedMemory {
       return false;
     }
     boolean toHost = access != MemoryAccess.LOCAL_READ && access != MemoryAccess.REMOTE_READ;
-    if (reaches(region, address, size) && (!toHost || region.window().access().writable())) {
+    if (reaches(region, address, size) && (!toHost || region.isWritable())) {
       DmaWindow window = region.window();
       into.add(window.memory(), region.iova(address) - window.iova(), size);
       return true;
@@ -235,6 +246,15 @@ final class TranslationTables implements KeyedMemory {
     }
   }
 
+  /** The epoch of what is read now, and that of what is good now; see {@link HostMemory}. */
+  long epoch() {
+    return host.epoch();
+  }
+
+  long current() {
+    return host.current();
+  }
+
   /** Reads bytes of the queue whose part was opened. */
   MemoryStatus readOpened(long position, MemorySegment target, long offset, int size) {
     return opened.holds(position, size)
@@ -244,7 +264,7 @@ final class TranslationTables implements KeyedMemory {
 
   /** Writes bytes of the queue whose part was opened, which needs permission for local writes. */
   MemoryStatus writeOpened(long position, MemorySegment source, int size) {
-    return opened.permits(MemoryAccess.LOCAL_WRITE) && opened.holds(position, size)
+    return opened.has(MemoryAccess.LOCAL_WRITE) && opened.holds(position, size)
         ? move(opened, opened.start() + position, source, 0, size, true)
         : MemoryStatus.DENIED;
   }
@@ -253,7 +273,6 @@ final class TranslationTables implements KeyedMemory {
   private Region find(int key, int domain, long address, long size, MemoryAccess access) {
     Region region = find(key);
     return region != null
-            && !region.isOfQueues()
             && region.isIn(domain)
             && region.permits(access)
             && region.holds(address - region.start(), size)
@@ -300,7 +319,7 @@ final class TranslationTables implements KeyedMemory {
   private static boolean move(
       DmaWindow window, long iova, MemorySegment packet, long offset, int size, boolean toHost) {
     return toHost
-        ? HostMemory.write(window, iova, packet, offset, size)
+        ? window.access().writable() && HostMemory.write(window, iova, packet, offset, size)
         : HostMemory.read(window, iova, packet, offset, size);
   }
 

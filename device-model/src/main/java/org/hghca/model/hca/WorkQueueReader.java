@@ -3,6 +3,7 @@ package org.hghca.model.hca;
 import static org.hghca.model.hca.QueueBytes.MEMORY;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import org.hghca.abi.AtomicUnit;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.Doorbell;
@@ -237,35 +238,53 @@ final class WorkQueueReader implements WorkQueues {
       return sharedQueues.next(qp, into);
     }
     into.clear();
-    if (qp.receiveQueueLength == 0) {
+    int log = qp.receiveSlotLog;
+    QueuePositions queue = positions.of(qp.qpn);
+    boolean known = queue.slots.isKnown(memory.current(), qp.reading);
+    if (!known && qp.receiveQueueLength == 0) {
       return false;
     }
-    int log = qp.receiveSlotLog;
-    if (!hasSlots(qp, log)) {
+    if (!known && !hasSlots(qp, log)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
-    QueuePositions queue = positions.of(qp.qpn);
     if (queue.receiveOffset > qp.receiveQueueLength - (1 << log)) {
       queue.receiveOffset = 0;
     }
     into.position = queue.receiveOffset;
     long place = qp.receiveQueueOffset + queue.receiveOffset;
     // The first unit is written last: it is read separately before the rest.
-    if (!receives.loadFirst(queue.receives, qp.receiveQueueKey, qp.pd, place, log)) {
+    if (!known && !loadFirst(qp, queue, place, log)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
-    if (!receives.isPosted()) {
+    long slot = known ? queue.slots.at(queue.receiveOffset) : receives.slot().at();
+    if (!NextUnit.isPosted(MEMORY, slot)) {
       return false;
     }
     queue.receiveOffset += 1 << log;
-    if (receives.loadRest(place, log)) {
-      receives.parse(log, into);
+    VarHandle.acquireFence(); // what follows is as new as the first unit
+    if (known || receives.loadRest(place, log)) {
+      ReceiveWqeReader.parse(slot, log, into);
     } else {
       into.status = WorkStatus.QUEUE_UNREADABLE;
     }
     return true;
+  }
+
+  private boolean loadFirst(ConnectionContext qp, QueuePositions queue, long place, int log) {
+    boolean loaded = receives.loadFirst(queue.receives, qp.receiveQueueKey, qp.pd, place, log);
+    if (receives.isInPlace()) {
+      queue.slots.keep(
+          queue.receives,
+          qp.receiveQueueOffset,
+          qp.receiveQueueLength,
+          receives.slot(),
+          place,
+          memory.epoch(),
+          qp.reading);
+    }
+    return loaded;
   }
 
   private static boolean hasSlots(ConnectionContext qp, int log) {

@@ -90,6 +90,9 @@ public final class ConnectionContext {
   /** The shared queue that receives come from, or {@link #NO_SHARED_QUEUE}. */
   public int sharedQueue = NO_SHARED_QUEUE;
 
+  /** Which reading of the context this is: the next one may say something else. */
+  public long reading;
+
   private boolean changed;
 
   /** Whether receives come from a shared queue. */

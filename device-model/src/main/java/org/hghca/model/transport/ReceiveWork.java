@@ -20,7 +20,9 @@ public final class ReceiveWork {
 
   /** Makes the request an empty, valid one. */
   public void clear() {
-    status = WorkStatus.SUCCESS;
+    if (status != WorkStatus.SUCCESS) {
+      status = WorkStatus.SUCCESS; // a reference costs more to store than to compare
+    }
     position = 0;
     pieces.clear();
   }

@@ -15,6 +15,9 @@ final class Responder implements ReceiveSide {
 
   private final Transport transport;
   private final Endpoint endpoint;
+  private final WorkQueues queues;
+  private final KeyedMemory memory;
+  private final CompletionSink completions;
   private final OwedResponses owed = new OwedResponses();
   private final Atomics atomics = new Atomics();
   private final ReceiveWork receive = new ReceiveWork();
@@ -58,6 +61,9 @@ final class Responder implements ReceiveSide {
   Responder(Transport transport, Endpoint endpoint) {
     this.transport = transport;
     this.endpoint = endpoint;
+    this.queues = transport.queues();
+    this.memory = transport.memory();
+    this.completions = transport.completions();
   }
 
   @Override
@@ -117,31 +123,25 @@ final class Responder implements ReceiveSide {
       return false;
     }
     arrived = (starts ? 0 : arrived) + run.bytes;
-    message = goesOn;
     awaitsRepeat = false;
     if (answer != NOTHING) {
       answer = Aeth.ACK;
     }
-    accept(qp, first, run.packets, run.lastOperation);
+    accept(qp, first, run.packets, run.lastOperation, goesOn);
     return true;
   }
 
   /** Finds where a run of a SEND belongs; returns false when it is not all right. */
   private boolean placeSend(ConnectionContext qp, PacketRun run, boolean starts) {
     if (starts && !holdsReceive) {
-      holdsReceive = transport.queues().nextReceive(qp, receive);
+      holdsReceive = queues.nextReceive(qp, receive);
     }
     long before = starts ? 0 : arrived;
     return holdsReceive
         && receive.status == WorkStatus.SUCCESS
         && before + run.bytes <= receive.pieces.total()
         && receive.pieces.locate(
-            transport.memory(),
-            qp.pd,
-            before,
-            MemoryAccess.LOCAL_WRITE,
-            run.bytes,
-            transport.target());
+            memory, qp.pd, before, MemoryAccess.LOCAL_WRITE, run.bytes, transport.target());
   }
 
   /** Finds where a run of an RDMA WRITE belongs; returns false when it is not all right. */
@@ -152,15 +152,13 @@ final class Responder implements ReceiveSide {
     }
     long total = before + run.bytes;
     return (PacketOpcode.ends(run.lastOperation) ? total == announced : total < announced)
-        && transport
-            .memory()
-            .locate(
-                writeKey,
-                qp.pd,
-                writeAddress + before,
-                MemoryAccess.REMOTE_WRITE,
-                run.bytes,
-                transport.target());
+        && memory.locate(
+            writeKey,
+            qp.pd,
+            writeAddress + before,
+            MemoryAccess.REMOTE_WRITE,
+            run.bytes,
+            transport.target());
   }
 
   /** Takes address and length of an RDMA WRITE; returns whether all of it may be written. */
@@ -170,9 +168,7 @@ final class Responder implements ReceiveSide {
     announced = Integer.toUnsignedLong(packet.dmaLength);
     return qp.remoteWrite
         && announced <= SendWork.MAX_LENGTH
-        && transport
-                .memory()
-                .check(writeKey, qp.pd, writeAddress, announced, MemoryAccess.REMOTE_WRITE)
+        && memory.check(writeKey, qp.pd, writeAddress, announced, MemoryAccess.REMOTE_WRITE)
             == MemoryStatus.OK;
   }
 
@@ -218,21 +214,19 @@ final class Responder implements ReceiveSide {
         return;
       }
       arrived = 0;
-      message = Message.SEND;
     }
     if (arrived + packet.length > receive.pieces.total()) {
       failReceive(qp, WorkStatus.LOCAL_LENGTH, Aeth.NAK_INVALID_REQUEST);
       return;
     }
     if (packet.length > 0
-        && receive.pieces.scatter(
-                transport.memory(), qp.pd, arrived, packet.payload(), packet.length)
+        && receive.pieces.scatter(memory, qp.pd, arrived, packet.payload(), packet.length)
             != MemoryStatus.OK) {
       failReceive(qp, WorkStatus.LOCAL_PROTECTION, Aeth.NAK_REMOTE_OPERATION);
       return;
     }
     arrived += packet.length;
-    accept(qp, packet, 1, operation);
+    accept(qp, packet, 1, operation, Message.SEND);
   }
 
   private void executeWrite(ConnectionContext qp, Packet packet, int operation) {
@@ -255,9 +249,7 @@ final class Responder implements ReceiveSide {
           && !isWhole
           && !allowed(
               qp,
-              transport
-                  .memory()
-                  .check(writeKey, qp.pd, writeAddress, announced, MemoryAccess.REMOTE_WRITE))) {
+              memory.check(writeKey, qp.pd, writeAddress, announced, MemoryAccess.REMOTE_WRITE))) {
         return;
       }
     }
@@ -272,27 +264,24 @@ final class Responder implements ReceiveSide {
     if (packet.length > 0
         && !allowed(
             qp,
-            transport
-                .memory()
-                .write(
-                    writeKey,
-                    qp.pd,
-                    writeAddress + arrived,
-                    MemoryAccess.REMOTE_WRITE,
-                    packet.payload(),
-                    0,
-                    packet.length))) {
+            memory.write(
+                writeKey,
+                qp.pd,
+                writeAddress + arrived,
+                MemoryAccess.REMOTE_WRITE,
+                packet.payload(),
+                0,
+                packet.length))) {
       return;
     }
-    message = Message.WRITE;
     arrived = total;
-    accept(qp, packet, 1, operation);
+    accept(qp, packet, 1, operation, Message.WRITE);
   }
 
   /** Takes the next posted receive; without one the peer gets an RNR NAK. */
   private boolean takeReceive(ConnectionContext qp) {
     if (!holdsReceive) { // a run has taken one if it was refused for another reason
-      holdsReceive = transport.queues().nextReceive(qp, receive);
+      holdsReceive = queues.nextReceive(qp, receive);
     }
     if (!holdsReceive) {
       nak(qp, Aeth.RNR_NAK | qp.minRnrTimer);
@@ -311,21 +300,24 @@ final class Responder implements ReceiveSide {
    *
    * @param packet the first one, or the only one
    * @param operation of the last one
+   * @param of the message that they are of
    */
-  private void accept(ConnectionContext qp, Packet packet, int packets, int operation) {
+  private void accept(ConnectionContext qp, Packet packet, int packets, int operation, Message of) {
     newest = Psn.add(packet.psn, packets - 1);
     advance(qp, packets);
-    if (PacketOpcode.ends(operation)) {
-      message = Message.NONE;
+    boolean ends = PacketOpcode.ends(operation);
+    Message goesOn = ends ? Message.NONE : of;
+    if (message != goesOn) { // most have one packet, and a reference costs more to store
+      message = goesOn;
+    }
+    if (ends) {
       messages++;
       if (holdsReceive) {
         holdsReceive = false;
         receive.remoteQpn = qp.remoteQpn;
         receive.remoteMac = qp.destinationMac;
         int immediate = PacketOpcode.hasImmediate(operation) ? packet.immediate : 0;
-        transport
-            .completions()
-            .receiveDone(qp, receive, operation, immediate, arrived, packet.solicited);
+        completions.receiveDone(qp, receive, operation, immediate, arrived, packet.solicited);
       }
     }
     if (packet.ackRequest) {
@@ -403,7 +395,7 @@ final class Responder implements ReceiveSide {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
       return;
     }
-    if (!allowed(qp, atomics.execute(transport.memory(), qp.pd, packet))) {
+    if (!allowed(qp, atomics.execute(memory, qp.pd, packet))) {
       return;
     }
     owed.addAtomic(packet);
@@ -421,9 +413,8 @@ final class Responder implements ReceiveSide {
   }
 
   private MemoryStatus checkRead(ConnectionContext qp, Packet packet, long length) {
-    return transport
-        .memory()
-        .check(packet.remoteKey, qp.pd, packet.remoteAddress, length, MemoryAccess.REMOTE_READ);
+    return memory.check(
+        packet.remoteKey, qp.pd, packet.remoteAddress, length, MemoryAccess.REMOTE_READ);
   }
 
   private void advance(ConnectionContext qp, int packets) {
@@ -467,7 +458,7 @@ final class Responder implements ReceiveSide {
 
   private void failReceive(ConnectionContext qp, WorkStatus status, int syndrome) {
     holdsReceive = false;
-    transport.completions().receiveFailed(qp, receive, status);
+    completions.receiveFailed(qp, receive, status);
     nak(qp, syndrome);
     transport.enterError(endpoint, qp);
   }
@@ -553,9 +544,8 @@ final class Responder implements ReceiveSide {
     MemoryStatus status =
         length == 0
             ? MemoryStatus.OK
-            : transport
-                .memory()
-                .read(key, qp.pd, address, MemoryAccess.REMOTE_READ, packet.payload(), 0, length);
+            : memory.read(
+                key, qp.pd, address, MemoryAccess.REMOTE_READ, packet.payload(), 0, length);
     if (status == MemoryStatus.OK) {
       transport.transmit(packet);
     } else {
@@ -592,7 +582,7 @@ final class Responder implements ReceiveSide {
     message = Message.NONE;
     if (holdsReceive) {
       holdsReceive = false;
-      transport.completions().receiveFailed(qp, receive, WorkStatus.FLUSHED);
+      completions.receiveFailed(qp, receive, WorkStatus.FLUSHED);
     }
     return transport.flushReceives(qp, receive);
   }

@@ -5,9 +5,14 @@ import org.hghca.wire.MemoryPieces;
 
 /** The local buffers of a work request: up to a fixed number of pieces of registered memory. */
 public final class ScatterList {
-  private final long[] addresses;
-  private final int[] keys;
-  private final int[] lengths;
+  /** Address, then key and length of the first piece: most lists have no other. */
+  private long firstAddress;
+
+  private long first;
+
+  /** The same of the others, in pairs. */
+  private final long[] others;
+
   private int count;
   private long total;
 
@@ -15,9 +20,7 @@ public final class ScatterList {
    * @param capacity the maximum number of pieces
    */
   public ScatterList(int capacity) {
-    addresses = new long[capacity];
-    keys = new int[capacity];
-    lengths = new int[capacity];
+    others = new long[2 * capacity - 2];
   }
 
   public void clear() {
@@ -34,12 +37,17 @@ public final class ScatterList {
     if (length == 0) {
       return true;
     }
-    if (count == keys.length) {
+    long keyAndLength = (long) key << 32 | length;
+    if (count == 0) {
+      firstAddress = address;
+      first = keyAndLength;
+    } else if (count <= others.length / 2) {
+      others[2 * count - 2] = address;
+      others[2 * count - 1] = keyAndLength;
+    } else {
       return false;
     }
-    addresses[count] = address;
-    keys[count] = key;
-    lengths[count++] = length;
+    count++;
     total += length;
     return true;
   }
@@ -49,10 +57,22 @@ public final class ScatterList {
     return total;
   }
 
+  private long address(int i) {
+    return i == 0 ? firstAddress : others[2 * i - 2];
+  }
+
+  private int key(int i) {
+    return (int) ((i == 0 ? first : others[2 * i - 1]) >>> 32);
+  }
+
+  private int length(int i) {
+    return (int) (i == 0 ? first : others[2 * i - 1]);
+  }
+
   /** Checks every piece as a whole. */
   MemoryStatus check(KeyedMemory memory, int pd, MemoryAccess access) {
     for (int i = 0; i < count; i++) {
-      MemoryStatus status = memory.check(keys[i], pd, addresses[i], lengths[i], access);
+      MemoryStatus status = memory.check(key(i), pd, address(i), length(i), access);
       if (status != MemoryStatus.OK) {
         return status;
       }
@@ -67,9 +87,9 @@ public final class ScatterList {
 
   /** Writes {@code length} bytes from {@code offset} on, at least one, which must exist. */
   MemoryStatus scatter(KeyedMemory memory, int pd, long offset, MemorySegment source, int length) {
-    if (offset + length <= lengths[0]) { // nearly always, and not deep: the compiler inlines it
+    if (offset + length <= length(0)) { // nearly always, and not deep: the compiler inlines it
       return memory.write(
-          keys[0], pd, addresses[0] + offset, MemoryAccess.LOCAL_WRITE, source, 0, length);
+          key(0), pd, address(0) + offset, MemoryAccess.LOCAL_WRITE, source, 0, length);
     }
     return move(memory, pd, offset, source, length, true);
   }
@@ -83,12 +103,12 @@ public final class ScatterList {
     long skip = offset;
     int done = 0;
     for (int i = 0; done < length; i++) {
-      if (skip >= lengths[i]) {
-        skip -= lengths[i];
+      if (skip >= length(i)) {
+        skip -= length(i);
         continue;
       }
-      int piece = (int) Math.min(lengths[i] - skip, length - done);
-      if (!memory.locate(keys[i], pd, addresses[i] + skip, access, piece, into)) {
+      int piece = (int) Math.min(length(i) - skip, length - done);
+      if (!memory.locate(key(i), pd, address(i) + skip, access, piece, into)) {
         return false;
       }
       done += piece;
@@ -102,17 +122,17 @@ public final class ScatterList {
     long skip = offset;
     int done = 0;
     for (int i = 0; done < length; i++) {
-      if (skip >= lengths[i]) {
-        skip -= lengths[i];
+      if (skip >= length(i)) {
+        skip -= length(i);
         continue;
       }
-      int piece = (int) Math.min(lengths[i] - skip, length - done);
+      int piece = (int) Math.min(length(i) - skip, length - done);
       MemoryStatus status =
           in
               ? memory.write(
-                  keys[i], pd, addresses[i] + skip, MemoryAccess.LOCAL_WRITE, packet, done, piece)
+                  key(i), pd, address(i) + skip, MemoryAccess.LOCAL_WRITE, packet, done, piece)
               : memory.read(
-                  keys[i], pd, addresses[i] + skip, MemoryAccess.LOCAL_READ, packet, done, piece);
+                  key(i), pd, address(i) + skip, MemoryAccess.LOCAL_READ, packet, done, piece);
       if (status != MemoryStatus.OK) {
         return status;
       }

@@ -3,8 +3,11 @@ package org.hghca.model.hca;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.MptFlags;
+import org.hghca.model.transport.MemoryAccess;
 import org.junit.jupiter.api.Test;
 
 /** When an entry that was read is used without another look. */
@@ -31,5 +34,35 @@ class RegionTest {
     region.load(entry, EPOCH);
     assertThat(region.isOf(KEY)).isFalse();
     assertThat(region.isGood(KEY, EPOCH)).isFalse();
+  }
+
+  @Test
+  void regionOfQueuesPermitsNothingToPackets() {
+    Mpt.FLAGS.set(entry, MptFlags.LOCAL_WRITE | MptFlags.REMOTE_WRITE | MptFlags.QUEUE_ONLY);
+    region.load(entry, EPOCH);
+    for (MemoryAccess access : MemoryAccess.values()) {
+      assertThat(region.permits(access)).as(access.name()).isFalse();
+    }
+    assertThat(region.has(MemoryAccess.LOCAL_WRITE)).isTrue();
+    assertThat(region.has(MemoryAccess.REMOTE_READ)).isFalse();
+  }
+
+  @Test
+  void eachFlagPermitsItsAccess() {
+    Mpt.FLAGS.set(entry, MptFlags.REMOTE_READ);
+    region.load(entry, EPOCH);
+    assertThat(permitted()).containsExactly(MemoryAccess.LOCAL_READ, MemoryAccess.REMOTE_READ);
+    Mpt.FLAGS.set(entry, MptFlags.LOCAL_WRITE | MptFlags.REMOTE_WRITE | MptFlags.REMOTE_ATOMIC);
+    region.load(entry, EPOCH);
+    assertThat(permitted())
+        .containsExactly(
+            MemoryAccess.LOCAL_READ,
+            MemoryAccess.LOCAL_WRITE,
+            MemoryAccess.REMOTE_WRITE,
+            MemoryAccess.REMOTE_ATOMIC);
+  }
+
+  private List<MemoryAccess> permitted() {
+    return Arrays.stream(MemoryAccess.values()).filter(region::permits).toList();
   }
 }
