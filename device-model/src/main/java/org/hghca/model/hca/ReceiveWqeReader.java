@@ -71,7 +71,8 @@ final class ReceiveWqeReader {
    */
   static void parse(long slot, int slotLog, ReceiveWork into) {
     long end = slot + (1 << slotLog);
-    for (long at = slot + NextUnit.SIZE; at < end; at += DataUnit.SIZE) {
+    // Compared so that the compiler does not unroll it: lists are short.
+    for (long at = slot + NextUnit.SIZE; at != end; at += DataUnit.SIZE) {
       long lengthAndKey = DataUnit.lengthAndKey(MEMORY, at);
       long address = DataUnit.address(MEMORY, at);
       if (DataUnit.isTerminator(lengthAndKey, address)) {

@@ -134,7 +134,8 @@ final class WorkQueueReader implements WorkQueues {
         return WorkStatus.LOCAL_OPERATION;
       }
     }
-    for (int first = at; at < size; at += DataUnit.SIZE) {
+    // Compared so that the compiler does not unroll it: lists are short.
+    for (int first = at; at != size; at += DataUnit.SIZE) {
       long lengthAndKey = DataUnit.lengthAndKey(MEMORY, base + at);
       if (DataUnit.isInline((int) lengthAndKey)) {
         return at == first

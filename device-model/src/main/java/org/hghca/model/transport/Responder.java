@@ -133,12 +133,8 @@ final class Responder implements ReceiveSide {
 
   /** Finds where a run of a SEND belongs; returns false when it is not all right. */
   private boolean placeSend(ConnectionContext qp, PacketRun run, boolean starts) {
-    if (starts && !holdsReceive) {
-      holdsReceive = queues.nextReceive(qp, receive);
-    }
     long before = starts ? 0 : arrived;
-    return holdsReceive
-        && receive.status == WorkStatus.SUCCESS
+    return (starts ? takeReceive(qp) : holdsReceive)
         && before + run.bytes <= receive.pieces.total()
         && receive.pieces.locate(
             memory, qp.pd, before, MemoryAccess.LOCAL_WRITE, run.bytes, transport.target());
@@ -211,6 +207,7 @@ final class Responder implements ReceiveSide {
   private void executeSend(ConnectionContext qp, Packet packet, int operation) {
     if (PacketOpcode.starts(operation)) {
       if (!takeReceive(qp)) {
+        refuseSend(qp);
         return;
       }
       arrived = 0;
@@ -259,6 +256,7 @@ final class Responder implements ReceiveSide {
       return;
     }
     if (PacketOpcode.hasImmediate(operation) && !takeReceive(qp)) {
+      refuseSend(qp);
       return;
     }
     if (packet.length > 0
@@ -278,21 +276,22 @@ final class Responder implements ReceiveSide {
     accept(qp, packet, 1, operation, Message.WRITE);
   }
 
-  /** Takes the next posted receive; without one the peer gets an RNR NAK. */
+  /** Takes the next posted receive, unless one is held; returns whether it is all right. */
   private boolean takeReceive(ConnectionContext qp) {
     if (!holdsReceive) { // a run has taken one if it was refused for another reason
       holdsReceive = queues.nextReceive(qp, receive);
     }
-    if (!holdsReceive) {
+    return holdsReceive && receive.status == WorkStatus.SUCCESS;
+  }
+
+  /** There is no receive that is all right; without any the peer gets an RNR NAK. */
+  private void refuseSend(ConnectionContext qp) {
+    if (holdsReceive) {
+      failReceive(qp, receive.status, Aeth.NAK_REMOTE_OPERATION);
+    } else {
       nak(qp, Aeth.RNR_NAK | qp.minRnrTimer);
       awaitsRepeat = true;
-      return false;
     }
-    if (receive.status != WorkStatus.SUCCESS) {
-      failReceive(qp, receive.status, Aeth.NAK_REMOTE_OPERATION);
-      return false;
-    }
-    return true;
   }
 
   /**

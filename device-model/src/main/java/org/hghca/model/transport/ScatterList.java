@@ -71,13 +71,11 @@ public final class ScatterList {
 
   /** Checks every piece as a whole. */
   MemoryStatus check(KeyedMemory memory, int pd, MemoryAccess access) {
-    for (int i = 0; i < count; i++) {
-      MemoryStatus status = memory.check(key(i), pd, address(i), length(i), access);
-      if (status != MemoryStatus.OK) {
-        return status;
-      }
+    MemoryStatus status = MemoryStatus.OK;
+    for (int i = 0; status == MemoryStatus.OK && i < count; i++) {
+      status = memory.check(key(i), pd, address(i), length(i), access);
     }
-    return MemoryStatus.OK;
+    return status;
   }
 
   /** Reads {@code length} bytes from {@code offset} on, which must exist. */
