@@ -42,6 +42,8 @@ final class CompletionQueues implements CompletionSink {
   /** The card does not own the queue: it cannot be armed. */
   private static final int NO_QUEUE = 3;
 
+  private static final int NO_QUEUE_WRITTEN = -1;
+
   /** A queue: the position of its next entry, and what its context says. */
   private static final class Queue {
     final int cqn;
@@ -85,8 +87,8 @@ final class CompletionQueues implements CompletionSink {
 
   private final BitSet recentSolicited = new BitSet();
 
-  /** The queue of the last entry of this step, or -1. */
-  private int lastWritten = -1;
+  /** The queue of the last entry of this step, which is noted, or NO_QUEUE_WRITTEN. */
+  private int lastWritten = NO_QUEUE_WRITTEN;
 
   /** By number; null for those that the card does not own. */
   private Queue[] queues = new Queue[64];
@@ -142,6 +144,9 @@ final class CompletionQueues implements CompletionSink {
   void reset() {
     Arrays.fill(queues, null);
     queue = null;
+    recent.clear();
+    recentSolicited.clear();
+    lastWritten = NO_QUEUE_WRITTEN;
     disownAll();
   }
 
@@ -189,8 +194,7 @@ final class CompletionQueues implements CompletionSink {
     if (held) {
       queues[cqn] = null;
       queue = null;
-      recent.clear(cqn); // an event would be that of the next queue with this number
-      recentSolicited.clear(cqn);
+      forgetEntries(cqn); // an event would be that of the next queue with this number
       arms.set(cqn, NO_QUEUE);
     }
     return held;
@@ -361,16 +365,22 @@ final class CompletionQueues implements CompletionSink {
     }
   }
 
+  private void forgetEntries(int cqn) {
+    recent.clear(cqn);
+    recentSolicited.clear(cqn);
+    lastWritten = NO_QUEUE_WRITTEN;
+  }
+
   /**
-   * The end of a step. A thread that armed a queue during the step may have found it empty before
-   * it saw the entry, while the card did not see that it is armed: whichever of these was second is
-   * seen now.
+   * The end of a step: raises the events of the queues that have got entries. A thread that armed a
+   * queue during the step may have found it empty before it saw the entry, while the card did not
+   * see that it is armed: whichever of these was second is seen now.
    */
   void endStep() {
-    if (lastWritten < 0) {
+    if (recent.isEmpty()) {
       return;
     }
-    lastWritten = -1;
+    lastWritten = NO_QUEUE_WRITTEN;
     VarHandle.fullFence(); // between the entries and the check of the arm state
     for (int cqn = recent.nextSetBit(0); cqn >= 0; cqn = recent.nextSetBit(cqn + 1)) {
       if (load(cqn) && disarm(cqn, recentSolicited.get(cqn))) {
