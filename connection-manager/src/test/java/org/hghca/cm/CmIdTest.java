@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
@@ -265,16 +266,24 @@ class CmIdTest {
 
   @Test
   void closedListenerRefusesRequestsThatWereNotTaken() throws Exception {
-    CmId listener = it.listen(PortSpace.TCP, 8);
+    CmId listener = it.listen(PortSpace.TCP, 2);
     CmId active = it.routed(listener);
     active.connect();
     CmEvent request = it.server.channel.await(TwoDevices.SOON).orElseThrow();
     CmId second = it.routed(listener);
-    second.connect();
+    CmId third = it.routed(listener);
+    try (FullBacklog full = new FullBacklog()) {
+      second.connect();
+      third.connect();
+      full.await(); // one is in the backlog, and the other waits for room in it
+    }
     CmId taken = it.server.keep(request.id());
     request.acknowledge();
     listener.close();
-    assertThat(it.client.take(CmEventType.REJECTED).id()).isEqualTo(second);
+    List<CmId> refused =
+        List.of(
+            it.client.take(CmEventType.REJECTED).id(), it.client.take(CmEventType.REJECTED).id());
+    assertThat(refused).containsExactlyInAnyOrder(second, third);
     taken.createQueuePair(it.server.pd, it.server.config(PortSpace.TCP));
     taken.accept();
     assertThat(it.client.take(CmEventType.ESTABLISHED).id()).isEqualTo(active);
