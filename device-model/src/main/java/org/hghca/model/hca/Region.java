@@ -15,6 +15,8 @@ final class Region {
   /** An epoch in which nothing is good. */
   static final long NEVER = -1;
 
+  private static final MemoryAccess[] ACCESSES = MemoryAccess.values();
+
   private int key;
   private long epoch = NEVER;
   private int flags;
@@ -58,7 +60,7 @@ final class Region {
 
   private int permissions() {
     int all = 0;
-    for (MemoryAccess access : MemoryAccess.values()) {
+    for (MemoryAccess access : ACCESSES) {
       all |= has(access) ? bit(access) : 0;
     }
     return all;

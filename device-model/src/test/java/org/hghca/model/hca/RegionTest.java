@@ -2,7 +2,9 @@ package org.hghca.model.hca;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
 import org.hghca.abi.Mpt;
@@ -64,5 +66,18 @@ class RegionTest {
 
   private List<MemoryAccess> permitted() {
     return Arrays.stream(MemoryAccess.values()).filter(region::permits).toList();
+  }
+
+  /** Without windows an entry is loaded for each access. */
+  @Test
+  void loadAllocatesNothing() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    region.load(entry, EPOCH);
+    threads.getCurrentThreadAllocatedBytes();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < 1000; i++) {
+      region.load(entry, EPOCH);
+    }
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(1000);
   }
 }
