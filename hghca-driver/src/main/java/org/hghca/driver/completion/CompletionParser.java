@@ -167,7 +167,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     } else if (Cqe.isGoodReceive(last)) {
       QueuePairRings qp = find(Cqe.qpn(entries, at));
       if (qp != null) {
-        return takeReceive(qp, entries, at, last, out, count);
+        return takeReceive(qp, at, last, out, count);
       }
     } else if (Cqe.owner(last) == Cqe.SENTINEL) {
       return NONE;
@@ -175,8 +175,8 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     return take(entries, at, last, out, count);
   }
 
-  private int takeReceive(
-      QueuePairRings qp, MemorySegment entries, long at, int last, Completions out, int count) {
+  private int takeReceive(QueuePairRings qp, long at, int last, Completions out, int count) {
+    MemorySegment entries = ring.entries(); // here, so that the compiler sees a constant
     int sourceQp = Cqe.remoteQpn(entries, at);
     int immediate = Cqe.immediate(entries, at);
     int bytes = Cqe.byteCount(entries, at);

@@ -96,7 +96,7 @@ public final class ReceiveRing implements Receives, DealtRing {
     if (at - (int) TAIL.getAcquire(this) >= depth) {
       return false;
     }
-    put(memory.segment(), memory.at(0), at, request, count);
+    put(at, request, count);
     return true;
   }
 
@@ -107,8 +107,6 @@ public final class ReceiveRing implements Receives, DealtRing {
    * @return their number, less than {@code count} when the ring is full
    */
   public int post(ReceiveRequest[] requests, int from, int count) {
-    MemorySegment slots = memory.segment();
-    long base = memory.at(0);
     int first = head;
     int room = depth - (first - (int) TAIL.getAcquire(this));
     for (int i = 0; i < count; i++) {
@@ -117,7 +115,7 @@ public final class ReceiveRing implements Receives, DealtRing {
       if (i >= room) {
         return i;
       }
-      put(slots, base, first + i, request, elements);
+      put(first + i, request, elements);
     }
     return count;
   }
@@ -128,9 +126,10 @@ public final class ReceiveRing implements Receives, DealtRing {
    * @param count the number of its elements as it was checked, because another thread may change
    *     the request
    */
-  private void put(MemorySegment slots, long base, int at, ReceiveRequest request, int count) {
+  private void put(int at, ReceiveRequest request, int count) {
+    MemorySegment slots = memory.segment(); // here, so that the compiler sees a constant
     int slot = at & mask;
-    long offset = RingMemory.at(base, (long) slot << strideLog);
+    long offset = memory.at((long) slot << strideLog);
     long first = offset + UNIT;
     long next =
         skipped == 0
@@ -141,7 +140,7 @@ public final class ReceiveRing implements Receives, DealtRing {
       next += UNIT;
     }
     DataUnit.writeTerminator(slots, next);
-    NextUnit.clear(slots, RingMemory.at(base, (long) (at + 1 & mask) << strideLog));
+    NextUnit.clear(slots, memory.at((long) (at + 1 & mask) << strideLog));
     wrIds[slot] = request.wrId();
     head = at + 1;
     posted++;

@@ -103,7 +103,11 @@ public final class RingMemory {
     return memory;
   }
 
-  /** The segment that is accessed at the positions of {@link #at}. */
+  /**
+   * The segment that is accessed at the positions of {@link #at}. Get it in the method that
+   * accesses it: to a method that is compiled by itself a parameter is no constant, and its checks
+   * stay.
+   */
   public MemorySegment segment() {
     return base == 0 ? memory : Addresses.ALL;
   }
