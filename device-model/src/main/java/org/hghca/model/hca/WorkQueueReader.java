@@ -253,9 +253,8 @@ final class WorkQueueReader implements WorkQueues {
       queue.receiveOffset = 0;
     }
     into.position = queue.receiveOffset;
-    long place = qp.receiveQueueOffset + queue.receiveOffset;
     // The first unit is written last: it is read separately before the rest.
-    if (!known && !loadFirst(qp, queue, place, log)) {
+    if (!known && !loadFirst(qp, queue, log)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
@@ -265,7 +264,7 @@ final class WorkQueueReader implements WorkQueues {
     }
     queue.receiveOffset += 1 << log;
     VarHandle.acquireFence(); // what follows is as new as the first unit
-    if (known || receives.loadRest(place, log)) {
+    if (known || receives.loadRest(qp.receiveQueueOffset + into.position, log)) {
       ReceiveWqeReader.parse(slot, log, into);
     } else {
       into.status = WorkStatus.QUEUE_UNREADABLE;
@@ -273,7 +272,8 @@ final class WorkQueueReader implements WorkQueues {
     return true;
   }
 
-  private boolean loadFirst(ConnectionContext qp, QueuePositions queue, long place, int log) {
+  private boolean loadFirst(ConnectionContext qp, QueuePositions queue, int log) {
+    long place = qp.receiveQueueOffset + queue.receiveOffset;
     boolean loaded = receives.loadFirst(queue.receives, qp.receiveQueueKey, qp.pd, place, log);
     if (receives.isInPlace()) {
       queue.slots.keep(

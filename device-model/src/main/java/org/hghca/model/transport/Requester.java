@@ -392,7 +392,13 @@ final class Requester implements SendSide {
     if (endsPiece && (head != cursor || request.responses <= cursorPacket)) {
       readsUnderWay--;
     }
-    acknowledge(qp, packet.psn);
+    // As acknowledge() does, which looks for the requests that end.
+    window.acknowledged(request, request.responses - 1, request.responses);
+    if (isLast) {
+      complete(qp, request);
+    }
+    unackedPsn = Psn.add(unackedPsn, 1);
+    progress(qp);
   }
 
   /** Responses to a READ, if they are the next ones and go on as they should. */

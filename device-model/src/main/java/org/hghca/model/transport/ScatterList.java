@@ -71,6 +71,9 @@ public final class ScatterList {
 
   /** Checks every piece as a whole. */
   MemoryStatus check(KeyedMemory memory, int pd, MemoryAccess access) {
+    if (count == 1) { // nearly always, and without the set-up of a loop
+      return memory.check(key(0), pd, address(0), length(0), access);
+    }
     MemoryStatus status = MemoryStatus.OK;
     for (int i = 0; status == MemoryStatus.OK && i < count; i++) {
       status = memory.check(key(i), pd, address(i), length(i), access);
