@@ -16,8 +16,11 @@ final class OneKind implements AutoCloseable {
   /** Lists of short messages that are outstanding. */
   private static final int LISTS = 8;
 
-  /** As many connections as a virtio device has beside the three others. */
-  private static final int MANY = 120;
+  /** Connections that share a completion queue, on a device that has as many queue pairs. */
+  private static final int MOST = 256;
+
+  /** Queue pairs that are left for the other connections, and for the device's own. */
+  private static final int OTHERS = 6;
 
   private final String name;
   private final Context client;
@@ -45,16 +48,17 @@ final class OneKind implements AutoCloseable {
     client = open(kind, "a");
     server = open(kind, "b");
     pair = Pair.of(client, server, 3, LISTS * Stream.LIST);
-    shared = Pair.of(client, server, MANY, Stream.LIST);
+    int connections = Math.min(MOST, client.queryDevice().maxQp() - OTHERS);
+    shared = Pair.of(client, server, connections, Stream.LIST);
     single = pair.connect(3);
-    many = shared.connect(MANY);
+    many = shared.connect(connections);
     write = shorts(single.get(0), WrOpcode.RDMA_WRITE);
     read = shorts(single.get(0), WrOpcode.RDMA_READ);
     send = shorts(single.get(1), WrOpcode.SEND);
     writeLong = longs(single.get(0), WrOpcode.RDMA_WRITE);
     readLong = longs(single.get(0), WrOpcode.RDMA_READ);
     sendLong = longs(single.get(2), WrOpcode.SEND);
-    overMany = new Stream(shared, many, WrOpcode.RDMA_WRITE, SHORT, Stream.LIST, MANY);
+    overMany = new Stream(shared, many, WrOpcode.RDMA_WRITE, SHORT, Stream.LIST, connections);
     roundTrips = new WriteRoundTrips(pair, single.get(0));
   }
 
@@ -103,9 +107,13 @@ final class OneKind implements AutoCloseable {
     return sendLong;
   }
 
-  /** Short WRITEs over {@value #MANY} connections that share a completion queue. */
+  /** Short WRITEs over {@link #connections} that share a completion queue. */
   Stream overMany() {
     return overMany;
+  }
+
+  int connections() {
+    return many.size();
   }
 
   WriteRoundTrips roundTrips() {

@@ -21,6 +21,10 @@ import org.hghca.verbs.Context;
 public final class OneProcess {
   private static final int IDLE = 100;
   private static final long WARM_UP = TimeUnit.MILLISECONDS.toNanos(1500);
+
+  /** Of each measurement in the warm-up: so the compiler sees all of them, not one for long. */
+  private static final long WARM_UP_TURN = TimeUnit.MILLISECONDS.toNanos(10);
+
   private static final double MEGA = 1e6;
   private static final String LINE = "%-40s%10.2f";
   private static final OperatingSystemMXBean SYSTEM =
@@ -31,12 +35,11 @@ public final class OneProcess {
   private record Figure(String name, DoubleSupplier measurement) {}
 
   private final List<Figure> figures = new ArrayList<>();
-  private final long nanos;
-  private long messages;
 
-  private OneProcess(long nanos) {
-    this.nanos = nanos;
-  }
+  /** Of each measurement. */
+  private long nanos = WARM_UP_TURN;
+
+  private long messages;
 
   /**
    * Prints each round, and the medians.
@@ -48,13 +51,13 @@ public final class OneProcess {
     long nanos = (long) (Double.parseDouble(arguments[0]) * TimeUnit.SECONDS.toNanos(1));
     int rounds = Integer.parseInt(arguments[1]);
     List<String> kinds = List.of(arguments).subList(2, arguments.length);
-    new OneProcess(nanos).run(rounds, kinds);
+    new OneProcess().run(nanos, rounds, kinds);
     for (String kind : kinds) {
       idle(kind);
     }
   }
 
-  private void run(int rounds, List<String> kinds) {
+  private void run(long each, int rounds, List<String> kinds) {
     List<OneKind> open = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment from = copied(arena, 1);
@@ -64,7 +67,7 @@ public final class OneProcess {
         open.add(new OneKind(kind));
         add(open.getLast());
       }
-      measure(rounds);
+      measure(each, rounds);
     } finally {
       open.forEach(OneKind::close);
     }
@@ -83,7 +86,8 @@ public final class OneProcess {
     figure(name + ": WRITEs of 8 bytes, million/s", () -> millions(kind.write()));
     figure(name + ": READs of 8 bytes, million/s", () -> millions(kind.read()));
     figure(name + ": SENDs of 8 bytes, million/s", () -> millions(kind.send()));
-    figure(name + ": WRITEs over 120, million/s", () -> millions(kind.overMany()));
+    String many = name + ": WRITEs over %d, million/s".formatted(kind.connections());
+    figure(many, () -> millions(kind.overMany()));
     figure(name + ": ping-pong, 1 thread, us", () -> kind.roundTrips().oneThread(nanos) / 1e3);
     figure(name + ": ping-pong, 2 threads, us", () -> kind.roundTrips().twoThreads(nanos) / 1e3);
   }
@@ -117,12 +121,13 @@ public final class OneProcess {
     return count * OneKind.LONG / MEGA * 1e9 / (now - start);
   }
 
-  private void measure(int rounds) {
+  private void measure(long each, int rounds) {
     double[][] found = new double[figures.size()][rounds];
     long end = System.nanoTime() + WARM_UP * figures.size();
     while (System.nanoTime() < end) {
       measure(found, 0);
     }
+    nanos = each;
     messages = 0;
     long allocated = THREADS.getTotalThreadAllocatedBytes();
     for (int round = 0; round < rounds; round++) {
