@@ -317,8 +317,7 @@ final class Requester implements SendSide {
 
   private void receiveNak(ConnectionContext qp, Packet packet) {
     transport.counters().naksReceived++;
-    if (packet.psn != unackedPsn && !acknowledge(qp, Psn.add(packet.psn, -1))) {
-      gap(qp);
+    if (!acknowledgeBefore(qp, packet.psn)) {
       return;
     }
     if (Aeth.isRnr(packet.syndrome)) {
@@ -357,8 +356,7 @@ final class Requester implements SendSide {
 
   /** A response to a READ or an atomic. */
   private void receiveData(ConnectionContext qp, Packet packet, int operation) {
-    if (packet.psn != unackedPsn && !acknowledge(qp, Psn.add(packet.psn, -1))) {
-      gap(qp);
+    if (!acknowledgeBefore(qp, packet.psn)) {
       return;
     }
     SendWork request = ring[head & REQUESTS - 1];
@@ -479,6 +477,18 @@ final class Requester implements SendSide {
       progress(qp);
     }
     return whole;
+  }
+
+  /** An answer acknowledges what precedes it; returns whether it is one to the oldest request. */
+  private boolean acknowledgeBefore(ConnectionContext qp, int psn) {
+    if (psn == unackedPsn) {
+      return true;
+    }
+    if (!acknowledge(qp, Psn.add(psn, -1))) {
+      gap(qp);
+      return false;
+    }
+    return head != tail; // software may have changed the PSNs in the context meanwhile
   }
 
   private void complete(ConnectionContext qp, SendWork request) {

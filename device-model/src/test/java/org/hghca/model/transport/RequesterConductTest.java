@@ -69,6 +69,23 @@ class RequesterConductTest {
     assertDone(2);
   }
 
+  /** Software may write anything into a context; PSNs that no request has may then be answered. */
+  @ParameterizedTest
+  @CsvSource({"0x10, WRITE", "0x10, READ", "0x0d, READ", "0x11, WRITE", "0x11, READ"})
+  void answerBetweenRequestsOfAContextWhosePsnWasChangedEndsNoStep(
+      String opcode, SendOperation second) {
+    post(SendOperation.WRITE, 8);
+    station.nextSendPsn = 1000;
+    post(second, 8);
+    assertThat(peer.psns()).containsExactly(0, 1000);
+
+    peer.give(Integer.decode(opcode), 500, packet -> packet.syndrome = NAK_SEQUENCE);
+
+    assertThat(station.done).hasSizeLessThanOrEqualTo(2);
+    assertThat(station.state).isEqualTo(QueuePairState.RTS);
+    assertThat(station.step(peer.now)).as("there is more to do").isFalse();
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {0x00, 0x0a, 0x1e, 0x1f})
   void creditsAreIgnored(int syndrome) {
