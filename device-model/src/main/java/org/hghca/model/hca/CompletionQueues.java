@@ -328,7 +328,7 @@ final class CompletionQueues implements CompletionSink {
     }
     if (queue.logSize <= maxLogSize) { // which software may have changed since the queue was taken
       long bytes = (long) Cqe.SIZE << queue.logSize;
-      queue.entries.keep(queue.memory, 0, bytes, entry, offset, host.epoch(), queue.resizes);
+      queue.entries.keep(queue.memory, 0, bytes, host.epoch(), queue.resizes);
     }
     return true;
   }

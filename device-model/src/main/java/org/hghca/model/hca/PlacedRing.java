@@ -14,25 +14,16 @@ final class PlacedRing {
   private long base;
 
   /**
-   * Takes over where some of its bytes are, if a queue's memory has the whole ring.
+   * Takes over where a ring is, if its queue's memory has all of it.
    *
    * @param begin the position of the ring in the memory
    * @param bytes its length, at least one
-   * @param found bytes of the ring in place
-   * @param position their position in the memory
-   * @param good the epoch in which that is good
+   * @param good the epoch in which the memory is good
    * @param ofContext the number of what says where the ring is: another one when that changes
    */
-  void keep(
-      QueueMemory memory,
-      long begin,
-      long bytes,
-      QueueBytes found,
-      long position,
-      long good,
-      long ofContext) {
+  void keep(QueueMemory memory, long begin, long bytes, long good, long ofContext) {
     if (memory.has(begin, bytes)) {
-      base = RingMemory.at(found.at(), begin - position);
+      base = memory.at(begin);
       reading = ofContext;
       epoch = good;
     }

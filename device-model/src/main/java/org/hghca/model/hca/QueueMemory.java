@@ -52,9 +52,9 @@ final class QueueMemory {
     return position >= begin && position <= end - size;
   }
 
-  /** Has {@code into} be bytes that it holds, in place. */
-  void put(long position, QueueBytes into) {
-    into.place(RingMemory.at(base, position - begin));
+  /** Where a byte is that it has, in {@link QueueBytes#MEMORY}. */
+  long at(long position) {
+    return RingMemory.at(base, position - begin);
   }
 
   /** Whether the card may write there. */

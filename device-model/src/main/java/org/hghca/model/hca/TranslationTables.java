@@ -228,7 +228,7 @@ final class TranslationTables implements KeyedMemory {
         && !(host.isDirect() && look(queue, key, domain, position, size))) {
       return false;
     }
-    queue.put(position, into);
+    into.place(queue.at(position));
     return true;
   }
 

@@ -277,13 +277,7 @@ final class WorkQueueReader implements WorkQueues {
     boolean loaded = receives.loadFirst(queue.receives, qp.receiveQueueKey, qp.pd, place, log);
     if (receives.isInPlace()) {
       queue.slots.keep(
-          queue.receives,
-          qp.receiveQueueOffset,
-          qp.receiveQueueLength,
-          receives.slot(),
-          place,
-          memory.epoch(),
-          qp.reading);
+          queue.receives, qp.receiveQueueOffset, qp.receiveQueueLength, memory.epoch(), qp.reading);
     }
     return loaded;
   }
