@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
+import java.util.List;
 import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.RequestMemory;
 import org.hghca.verbs.BadRequestException;
@@ -130,6 +131,22 @@ class ReceiveRingTest {
 
     assertThat(posted).isEqualTo(bytes(0, 4 * SLOT));
     assertThat(ring.posted()).isEqualTo(4);
+  }
+
+  @Test
+  void ringOfASingleOwnerGetsTheSame() {
+    MemorySegment other = Arena.ofAuto().allocate(4 * SLOT, 4096);
+    ReceiveRing checked =
+        new ReceiveRing(
+            new RingShape(RingMemory.checked(other), 3, 3, 4, 6), 2, ReceiveChecks.NONE, 0);
+    ReceiveRequest[] list = {request().sge(DATA, 50, KEY), request().sge(DATA, 60, KEY)};
+    for (ReceiveRing each : List.of(ring, checked)) {
+      assertThat(each.post(list, 0, 2)).isEqualTo(2);
+      assertThat(each.takeOldest()).isZero();
+      assertThat(each.post(list, 0, 2)).isEqualTo(2);
+    }
+    assertThat(other.mismatch(memory)).isEqualTo(-1);
+    assertThat(bytes(0, 16)).isEqualTo(EMPTY_UNIT);
   }
 
   @Test
