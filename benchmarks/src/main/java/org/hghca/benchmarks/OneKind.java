@@ -3,6 +3,7 @@ package org.hghca.benchmarks;
 import java.util.List;
 import org.hghca.benchmarks.Pair.Connection;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.WrOpcode;
 
@@ -16,10 +17,10 @@ final class OneKind implements AutoCloseable {
   /** Lists of short messages that are outstanding. */
   private static final int LISTS = 8;
 
-  /** Connections that share a completion queue, on a device that has as many queue pairs. */
+  /** Connections that share a completion queue, on a device that has room for them. */
   private static final int MOST = 256;
 
-  /** Queue pairs that are left for the other connections, and for the device's own. */
+  /** Queue pairs that are left for the other connections: more than they need. */
   private static final int OTHERS = 6;
 
   private final String name;
@@ -48,7 +49,7 @@ final class OneKind implements AutoCloseable {
     client = open(kind, "a");
     server = open(kind, "b");
     pair = Pair.of(client, server, 3, LISTS * Stream.LIST);
-    int connections = Math.min(MOST, client.queryDevice().maxQp() - OTHERS);
+    int connections = connections(client.queryDevice());
     shared = Pair.of(client, server, connections, Stream.LIST);
     single = pair.connect(3);
     many = shared.connect(connections);
@@ -60,6 +61,12 @@ final class OneKind implements AutoCloseable {
     sendLong = longs(single.get(2), WrOpcode.SEND);
     overMany = new Stream(shared, many, WrOpcode.RDMA_WRITE, SHORT, Stream.LIST, connections);
     roundTrips = new WriteRoundTrips(pair, single.get(0));
+  }
+
+  /** As many as the device has queue pairs for, and entries of a completion queue. */
+  private static int connections(DeviceAttributes device) {
+    int byEntries = device.maxCqe() / Pair.completions(1, Stream.LIST);
+    return Math.min(MOST, Math.min(device.maxQp() - OTHERS, byEntries));
   }
 
   /** Opens one of two devices, which the other one's cable joins. */

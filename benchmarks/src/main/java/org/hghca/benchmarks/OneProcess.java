@@ -20,7 +20,9 @@ import org.hghca.verbs.Context;
  */
 public final class OneProcess {
   private static final int IDLE = 100;
-  private static final long WARM_UP = TimeUnit.MILLISECONDS.toNanos(1500);
+
+  /** The warm-up takes so many times what a round takes. */
+  private static final int WARM_UP = 5;
 
   /** Of each measurement in the warm-up: so the compiler sees all of them, not one for long. */
   private static final long WARM_UP_TURN = TimeUnit.MILLISECONDS.toNanos(10);
@@ -36,7 +38,7 @@ public final class OneProcess {
 
   private final List<Figure> figures = new ArrayList<>();
 
-  /** Of each measurement. */
+  /** Of each measurement: shorter in the warm-up. */
   private long nanos = WARM_UP_TURN;
 
   private long messages;
@@ -123,7 +125,7 @@ public final class OneProcess {
 
   private void measure(long each, int rounds) {
     double[][] found = new double[figures.size()][rounds];
-    long end = System.nanoTime() + WARM_UP * figures.size();
+    long end = System.nanoTime() + WARM_UP * each * figures.size();
     while (System.nanoTime() < end) {
       measure(found, 0);
     }

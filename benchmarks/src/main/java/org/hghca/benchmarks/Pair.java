@@ -114,8 +114,13 @@ record Pair(Side client, Side server, int depth) implements AutoCloseable {
    * @param depth requests that each of their work queues takes
    */
   static Pair of(Context client, Context server, int connections, int depth) {
-    int completions = connections * 2 * depth;
+    int completions = completions(connections, depth);
     return new Pair(Side.of(client, completions), Side.of(server, completions), depth);
+  }
+
+  /** What all of their requests may have in a completion queue. */
+  static int completions(int connections, int depth) {
+    return connections * 2 * depth;
   }
 
   Connection connect() {
