@@ -76,7 +76,7 @@ public final class Suite {
     left = all + tests.size();
     end = System.nanoTime() + each.multipliedBy(left).toNanos();
     left += FIRST;
-    for (int i = 0; i < FIRST; i++) {
+    for (int i = 0; i < FIRST && !tests.isEmpty(); i++) {
       warmUp(tests.getFirst().getFirst());
     }
     return tests.stream().allMatch(this::sizes);
