@@ -231,7 +231,8 @@ public interface QueuePair extends AutoCloseable {
     int psn = firstPsn(context);
     int lid = context.queryPort(options.port()).lid();
     modify(options.toInit(type()));
-    QpEndpoint peer = exchange.exchange(new QpEndpoint(lid, number(), psn, gid));
+    QpEndpoint peer = exchange.exchange(new QpEndpoint(lid, number(), psn, gid, offerWrapMemory()));
+    peer.wrapMemory().ifPresent(this::takeWrapMemory);
     modify(options.toRtr(type(), peer));
     modify(options.toRts(type(), psn));
   }
@@ -258,6 +259,27 @@ public interface QueuePair extends AutoCloseable {
     modify(QpAttributes.to(QpState.RTR));
     modify(options.toRts(QpType.UD, psn));
   }
+
+  /**
+   * The memory that this queue pair offers its peer for the peer's PSN wrap. Empty where the device
+   * needs none: PSNs wrap, or READs do not take them over the wrap, or the program has switched it
+   * off. {@link #connect} exchanges it; who connects in another way sends it to the peer, which
+   * takes it with {@link #takeWrapMemory}.
+   *
+   * @throws VerbsException ENOMEM when the device has no key left
+   */
+  default Optional<WrapMemory> offerWrapMemory() {
+    return Optional.empty();
+  }
+
+  /**
+   * Takes the memory that the peer offers for the wrap of this queue pair's PSNs. Must be called
+   * between RESET and RTS. Where the device needs none, nothing happens.
+   *
+   * @throws VerbsException EINVAL in another state, or for memory that this device knows to be
+   *     unreadable: a refused READ stops the card
+   */
+  default void takeWrapMemory(WrapMemory ofPeer) {}
 
   /** A random PSN: any of them, or a low one where PSNs do not wrap. */
   private static int firstPsn(Context context) {

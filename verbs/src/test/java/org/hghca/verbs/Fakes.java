@@ -9,14 +9,21 @@ import java.util.function.Function;
 final class Fakes {
   private Fakes() {}
 
-  /** Default methods work; every other call goes to the answer under its method's name. */
+  /** Before the name of a default method that an answer replaces. */
+  static final String REPLACED = "replaced ";
+
+  /**
+   * Default methods work, unless there is an answer under {@link #REPLACED} and the name; every
+   * other call goes to the answer under its method's name.
+   */
   static <T> T of(Class<T> type, Map<String, Function<Object[], Object>> answers) {
     InvocationHandler handler =
         (proxy, method, arguments) -> {
-          if (method.isDefault()) {
+          String name = method.isDefault() ? REPLACED + method.getName() : method.getName();
+          Function<Object[], Object> answer = answers.get(name);
+          if (answer == null && method.isDefault()) {
             return InvocationHandler.invokeDefault(proxy, method, arguments);
           }
-          Function<Object[], Object> answer = answers.get(method.getName());
           if (answer == null) {
             throw new UnsupportedOperationException(method.toString());
           }

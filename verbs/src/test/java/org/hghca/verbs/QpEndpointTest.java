@@ -3,6 +3,7 @@ package org.hghca.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +27,49 @@ class QpEndpointTest {
 
     assertThat(endpoint.toText()).isEqualTo("ffff:ffffff:ffffff:" + "f".repeat(32));
     assertThat(QpEndpoint.parse(endpoint.toText())).isEqualTo(endpoint);
+  }
+
+  @Test
+  void memoryForTheWrapFollows() {
+    QpEndpoint endpoint =
+        new QpEndpoint(
+            1,
+            2,
+            3,
+            Gid.NONE,
+            Optional.of(new WrapMemory(0x8100_0002, 0xffff_ffff_ffff_f000L, 4096)));
+
+    assertThat(endpoint.toText())
+        .isEqualTo("0001:000002:000003:" + "0".repeat(32) + ":81000002:fffffffffffff000:00001000");
+    assertThat(QpEndpoint.parse(endpoint.toText())).isEqualTo(endpoint);
+  }
+
+  @Test
+  void textOfFourPartsOffersNoMemory() {
+    assertThat(QpEndpoint.parse("0001:000002:000003:" + "0".repeat(32)).wrapMemory()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "81000002:0000000000000000", // no length
+        "81000002:0000000000000000:00001000:", // a part more
+        "00000000:0000000000000000:00001000", // no key
+        "81000002:0000000000000000:00000fff", // too short
+        "81000002:0000000000000000:80000000", // of negative length
+        "81000002:fffffffffffff001:00001000", // beyond the end of the address space
+        "8100002:0000000000000000:00001000",
+        "81000002:000000000000000:00001000",
+        "81000002:0000000000000000:0001000",
+        "81000002:00000000000000-1:00001000"
+      })
+  void malformedMemoryIsRefused(String memory) {
+    String text = "0001:000002:000003:" + "0".repeat(32) + ":" + memory;
+
+    assertThatThrownBy(() -> QpEndpoint.parse(text))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+        .hasMessageContaining("'" + text + "'");
   }
 
   @Test

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.hghca.verbs.spi.QpTransitions;
@@ -29,6 +30,7 @@ class QueuePairTest {
   private final List<QpEndpoint> told = new ArrayList<>();
   private int room;
   private boolean psnWraps = true;
+  private Optional<WrapMemory> offered = Optional.empty();
 
   private QueuePair queuePair(QpType type) {
     Context context =
@@ -73,6 +75,13 @@ class QueuePairTest {
     Function<Object[], Object> post =
         arguments ->
             arguments.length == 1 ? (Object) (room-- > 0) : Math.min(room, count(arguments));
+    answers.put(Fakes.REPLACED + "offerWrapMemory", _ -> offered);
+    answers.put(
+        Fakes.REPLACED + "takeWrapMemory",
+        arguments -> {
+          events.add("take " + arguments[0]);
+          return null;
+        });
     answers.put("tryPostSend", post);
     answers.put("tryPostReceive", post);
     return Fakes.of(QueuePair.class, answers);
@@ -106,6 +115,32 @@ class QueuePairTest {
     assertThat(local.lid()).isEqualTo(0x17);
     assertThat(local.psn()).isBetween(0, 0xff_ffff);
     assertThat(local.toText()).hasSize(51);
+  }
+
+  @Test
+  void memoryForTheWrapIsOfferedAndTakenBeforeRtr() {
+    offered = Optional.of(new WrapMemory(1, 0, 4096));
+    WrapMemory ofPeer = new WrapMemory(2, 0, 4096);
+    QpEndpoint peer =
+        new QpEndpoint(0, PEER.qpNumber(), PEER.psn(), PEER.gid(), Optional.of(ofPeer));
+
+    queuePair(QpType.RC)
+        .connect(
+            local -> {
+              told.add(local);
+              return peer;
+            });
+
+    assertThat(told.getFirst().wrapMemory()).isEqualTo(offered);
+    assertThat(events).containsSubsequence("INIT", "take " + ofPeer, "RTR", "RTS");
+  }
+
+  @Test
+  void peerWithoutMemoryForTheWrapGivesNone() {
+    queuePair(QpType.RC).connect(this::exchange);
+
+    assertThat(told.getFirst().wrapMemory()).isEmpty();
+    assertThat(events).noneMatch(event -> event.startsWith("take"));
   }
 
   /** A connection that starts high would soon fail where PSNs do not wrap. */
