@@ -348,14 +348,52 @@ public final class HardwareProfile {
   }
 
   /**
-   * Maximum number of bytes that READs may fetch at a time, over the whole device; a power of two.
-   * A first RTL that answers more of a peer's READs while it sends payload of several data units
-   * waits indefinitely: the data of both pass through one queue, in order. Tests with two FIFO
-   * depths passed with this value and stopped with twice as many bytes. The second RTL executes its
-   * slots one by one, so that no READ can be split there.
+   * Maximum number of requests of all queue pairs without a CQE yet, {@link #doorbellsInFlight} or
+   * fewer. Two first RTLs that both have more than some 50 in flight wait for each other
+   * indefinitely: requests, responses and acknowledgements pass through one queue, in order.
+   */
+  public int requestsInFlight() {
+    return values.requestsInFlight;
+  }
+
+  /**
+   * Maximum number of bytes that READs may fetch together, over the whole device. A first RTL that
+   * answers more of a peer's READs while it sends payload of its own waits indefinitely: the data
+   * of both pass through one queue, in order. 896 were right with two depths of its FIFOs, and with
+   * 48 requests of the other side.
    */
   public int readBytesInFlight() {
     return values.readBytesInFlight;
+  }
+
+  /**
+   * Maximum number of bytes that one READ may fetch at a time, a power of two. The second RTL
+   * executes its slots one by one, so that no READ can be split there.
+   */
+  public int readPiece() {
+    return values.readPiece;
+  }
+
+  /**
+   * Maximum number of bytes of all requests of the device, READs and payload, while one of them is
+   * a READ; a longer request goes alone. More stop two first RTLs that both do so.
+   */
+  public int bytesInFlightBesideRead() {
+    return values.bytesInFlightBesideRead;
+  }
+
+  /**
+   * Whether a SEND or WRITE of a reliable connection may have the last PSN, FFFFFFh. When it is
+   * acknowledged, the first RTL writes completions of it without end, and the device is lost; the
+   * behaviour of the second is unknown.
+   */
+  public boolean psnWraps() {
+    return values.psnWraps;
+  }
+
+  /** Whether a READ may have the last PSN, and requests after it are right. */
+  public boolean readsCrossPsnWrap() {
+    return values.readsCrossPsnWrap;
   }
 
   /**

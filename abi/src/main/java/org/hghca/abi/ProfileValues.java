@@ -50,7 +50,12 @@ final class ProfileValues {
   int doorbellsInFlight;
   boolean fences;
   int requestsOutstanding;
+  int requestsInFlight;
   int readBytesInFlight;
+  int readPiece;
+  int bytesInFlightBesideRead;
+  boolean psnWraps;
+  boolean readsCrossPsnWrap;
   boolean badRequestsReported;
   boolean zeroLength;
   boolean emptyReceives;
@@ -118,7 +123,12 @@ final class ProfileValues {
     v.doorbellsInFlight = UNBOUNDED;
     v.fences = true;
     v.requestsOutstanding = UNBOUNDED;
+    v.requestsInFlight = UNBOUNDED;
     v.readBytesInFlight = UNBOUNDED;
+    v.readPiece = UNBOUNDED;
+    v.bytesInFlightBesideRead = UNBOUNDED;
+    v.psnWraps = true;
+    v.readsCrossPsnWrap = true;
     v.badRequestsReported = true;
     v.zeroLength = true;
     v.emptyReceives = true;
@@ -186,7 +196,12 @@ final class ProfileValues {
     v.doorbellsInFlight = 63;
     v.fences = false;
     v.requestsOutstanding = 1;
-    v.readBytesInFlight = 1024;
+    v.requestsInFlight = 40;
+    v.readBytesInFlight = 896;
+    v.readPiece = 512;
+    v.bytesInFlightBesideRead = 4096;
+    v.psnWraps = false;
+    v.readsCrossPsnWrap = true;
     v.badRequestsReported = false;
     v.zeroLength = false;
     v.emptyReceives = false;
@@ -254,7 +269,12 @@ final class ProfileValues {
     v.doorbellsInFlight = 63;
     v.fences = false;
     v.requestsOutstanding = 1;
-    v.readBytesInFlight = UNBOUNDED; // it executes slot after slot: none can be rung twice
+    v.requestsInFlight = 63;
+    v.readBytesInFlight = UNBOUNDED;
+    v.bytesInFlightBesideRead = UNBOUNDED;
+    v.psnWraps = false;
+    v.readsCrossPsnWrap = false;
+    v.readPiece = UNBOUNDED; // it executes slot after slot: none can be rung twice
     v.badRequestsReported = false;
     v.zeroLength = false;
     v.emptyReceives = false;

@@ -82,7 +82,12 @@ class HardwareProfileTest {
     expect(HardwareProfile::doorbellsInFlight, Integer.MAX_VALUE, 63, 63);
     expect(HardwareProfile::fences, true, false, false);
     expect(HardwareProfile::requestsOutstanding, Integer.MAX_VALUE, 1, 1);
-    expect(HardwareProfile::readBytesInFlight, Integer.MAX_VALUE, 1024, Integer.MAX_VALUE);
+    expect(HardwareProfile::requestsInFlight, Integer.MAX_VALUE, 40, 63);
+    expect(HardwareProfile::readBytesInFlight, Integer.MAX_VALUE, 896, Integer.MAX_VALUE);
+    expect(HardwareProfile::readPiece, Integer.MAX_VALUE, 512, Integer.MAX_VALUE);
+    expect(HardwareProfile::bytesInFlightBesideRead, Integer.MAX_VALUE, 4096, Integer.MAX_VALUE);
+    expect(HardwareProfile::psnWraps, true, false, false);
+    expect(HardwareProfile::readsCrossPsnWrap, true, true, false);
   }
 
   @ParameterizedTest

@@ -12,6 +12,7 @@ import org.hghca.icm.IcmUsage;
  * @param boardId as QUERY_ADAPTER returned it (table 3-2-6)
  * @param limits as QUERY_DEV_LIM returned them (table 3-2-3)
  * @param retired numbers that are not reused before the card is reset
+ * @param psns use of packet sequence numbers
  * @param icm use of the interconnect context memory, table by table
  */
 public record CardInformation(
@@ -20,4 +21,5 @@ public record CardInformation(
     long boardId,
     DeviceLimits limits,
     RetiredNumbers retired,
+    PsnUse psns,
     List<IcmUsage> icm) {}

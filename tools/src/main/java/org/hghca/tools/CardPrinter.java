@@ -3,6 +3,7 @@ package org.hghca.tools;
 import java.io.PrintWriter;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.driver.CardInformation;
+import org.hghca.driver.PsnUse;
 import org.hghca.driver.RetiredNumbers;
 import org.hghca.icm.IcmUsage;
 
@@ -33,7 +34,17 @@ final class CardPrinter {
         "\t\tretired:\t%d QPNs, %d CQNs\n", retired.queuePairs(), retired.completionQueues());
     out.printf("\t\tlate CQEs:\t%d\n", retired.lateCompletions());
     out.printf("\t\tended sending:\t%d\n", retired.endedUnderTraffic());
+    psns(out, card.psns());
     out.printf("\n");
+  }
+
+  private static void psns(PrintWriter out, PsnUse psns) {
+    out.printf(
+        "\t\tPSN wraps:\t%d by %d READs; %d queue pairs ended before one\n",
+        psns.carriedWraps(), psns.carryingReads(), psns.ended());
+    if (psns.fewestLeft().isPresent()) {
+      out.printf("\t\tPSNs left:\t%d, of the next one to end\n", psns.fewestLeft().getAsLong());
+    }
   }
 
   private static void limits(PrintWriter out, DeviceLimits limits) {

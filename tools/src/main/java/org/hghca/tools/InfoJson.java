@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.driver.CardInformation;
+import org.hghca.driver.PsnUse;
 import org.hghca.driver.RetiredNumbers;
 import org.hghca.icm.IcmUsage;
 import org.hghca.verbs.DeviceAttributes;
@@ -111,6 +112,7 @@ final class InfoJson {
     json.put("hcr_base", card.hcrBase());
     json.put("dev_lim", limits(card.limits()));
     json.put("retired", retired(card.retired()));
+    json.put("psns", psns(card.psns()));
     json.put("icm", card.icm().stream().map(InfoJson::icm).toList());
     return json;
   }
@@ -121,6 +123,15 @@ final class InfoJson {
     json.put("cqns", retired.completionQueues());
     json.put("late_cqes", retired.lateCompletions());
     json.put("ended_sending", retired.endedUnderTraffic());
+    return json;
+  }
+
+  private static Map<String, Object> psns(PsnUse psns) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    psns.fewestLeft().ifPresent(left -> json.put("fewest_left", left));
+    json.put("carried_wraps", psns.carriedWraps());
+    json.put("carrying_reads", psns.carryingReads());
+    json.put("ended", psns.ended());
     return json;
   }
 

@@ -26,7 +26,10 @@ public enum AsyncEventType {
   SRQ_ERR(14),
   /** A shared receive queue holds fewer requests than its limit. */
   SRQ_LIMIT_REACHED(15),
-  /** A queue pair in ERR takes no more requests from its shared receive queue. */
+  /**
+   * A queue pair in ERR takes no more requests from its shared receive queue; or a queue pair of a
+   * card without a PSN wrap has used 90 % of its PSNs, and will end.
+   */
   QP_LAST_WQE_REACHED(16);
 
   private final int code;

@@ -276,8 +276,10 @@ public interface QueuePair extends AutoCloseable {
    * Takes the memory that the peer offers for the wrap of this queue pair's PSNs. Must be called
    * between RESET and RTS. Where the device needs none, nothing happens.
    *
-   * @throws VerbsException EINVAL in another state, or for memory that this device knows to be
-   *     unreadable: a refused READ stops the card
+   * <p>The driver trusts the peer: a READ that the peer refuses stops the card. So take only what a
+   * peer's {@link #offerWrapMemory} returned, for a connection to that queue pair.
+   *
+   * @throws VerbsException EINVAL in another state
    */
   default void takeWrapMemory(WrapMemory ofPeer) {}
 

@@ -30,10 +30,17 @@ public enum DriverParameter {
   /** Maximum time of a command. */
   LIMIT("limit", "a duration, `PT5M`", "longest time of a command; 10 s times `slow=` by default"),
 
+  /** Maximum number of requests in flight on a card. */
+  IN_FLIGHT(
+      "inflight",
+      "1 to 63",
+      "how many requests of all queue pairs are in flight on a card of the makers' RTL; 40 by"
+          + " default on R1, more can stop it and its peer"),
+
   /** Maximum number of outstanding requests of a queue pair on a card. */
   OUTSTANDING(
       "outstanding",
-      "1 to 63",
+      "1 to `inflight`",
       "how many requests of a queue pair are outstanding on a card of the makers' RTL; 1 by"
           + " default, more can lose completions"),
 
@@ -42,6 +49,13 @@ public enum DriverParameter {
       "slow",
       "1 to 1000000",
       "how many times slower than a card the device is; multiplies every time-out"),
+
+  /** Whether queue pairs pass the PSN wrap on a card that does not. */
+  WRAP(
+      "wrap",
+      "`on` or `off`",
+      "whether connections on a card of the makers' first RTL offer each other memory for READs"
+          + " that take their PSNs over the wrap; `on` by default"),
 
   /** {@link LinkAddress#mac}. */
   MAC("mac", "`02:00:00:00:00:01`", "the Ethernet address of its port"),

@@ -86,7 +86,7 @@ public final class BringUp {
 
       DeviceLimits limits = asked.queryDeviceLimits();
       HardwareProfile profile = recognition.profile(place, limits);
-      int outstanding = RequestWindow.of(function.locator(), profile);
+      RequestBounds bounds = RequestBounds.of(function.locator(), profile);
       CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
 
@@ -113,7 +113,13 @@ public final class BringUp {
               new Card(
                   new CardAccess(function, place.hcrBase(), commands, icm, uars),
                   presence,
-                  new Limits(limits, profile, recognition.extensions(profile, limits), outstanding),
+                  new Limits(
+                      limits,
+                      profile,
+                      recognition.extensions(profile, limits),
+                      bounds.outstanding(),
+                      bounds.inFlight(),
+                      carriesPsns(function.locator(), profile)),
                   adapter,
                   health,
                   deferredFree),
@@ -181,6 +187,19 @@ public final class BringUp {
         "%s: limit=%s must be a positive ISO-8601 duration, such as PT10S or PT5M"
             .formatted(locator, text),
         cause);
+  }
+
+  /**
+   * Whether queue pairs help each other over the PSN wrap, on a card that needs it and can: {@code
+   * wrap} of the locator.
+   */
+  static boolean carriesPsns(Locator locator, HardwareProfile profile) {
+    String text = locator.parameter(DriverParameter.WRAP.key()).orElse("on");
+    if (!text.equals("on") && !text.equals("off")) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s: wrap=%s must be on or off".formatted(locator, text));
+    }
+    return !profile.psnWraps() && profile.readsCrossPsnWrap() && text.equals("on");
   }
 
   /** Ends the HCA; a card that does not respond is stopped by the later steps. */

@@ -116,7 +116,7 @@ public final class Features {
     HardwareProfile profile = limits.profile();
     return new DeviceAdvice(
         profile.destinationAlignment(),
-        bound(profile.doorbellsInFlight()),
+        bound(limits.inFlight()),
         bound(limits.outstanding()),
         bound(profile.readBytesInFlight()),
         !profile.rnrAndTimeoutInHardware(),

@@ -13,11 +13,19 @@ public interface DriverFlush {
   /** Vendor error of a send whose time-out the driver has detected; no card uses nine bits. */
   int SOFTWARE_TIME_OUT = 0x100;
 
+  /** Vendor error of a send that would have had the last PSN, on a card that stops there. */
+  int LAST_PSN = 0x101;
+
   /** The vendor error of a send that failed: the card's code, or the driver's. */
   static int vendorError(WcStatus status, int said) {
-    return said == 0 && (status == WcStatus.RETRY_EXC_ERR || status == WcStatus.RNR_RETRY_EXC_ERR)
-        ? SOFTWARE_TIME_OUT
-        : said;
+    if (said != 0) {
+      return said;
+    }
+    return switch (status) {
+      case RETRY_EXC_ERR, RNR_RETRY_EXC_ERR -> SOFTWARE_TIME_OUT;
+      case LOC_QP_OP_ERR -> LAST_PSN;
+      default -> 0;
+    };
   }
 
   /** Takes a receive that is posted in ERR, under the receive lock; false if the queue is full. */

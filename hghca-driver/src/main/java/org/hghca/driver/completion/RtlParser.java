@@ -11,8 +11,8 @@ import org.hghca.verbs.Completions;
 
 /**
  * Completions of the RTL, which contain little information about receives and errors: posted
- * requests identify a receive, and an entry that matches no receive is an error. Long READs
- * complete in pieces, and completions let waiting send rings continue.
+ * requests identify a receive, and an entry that matches no receive is an error. Some requests
+ * complete in steps, and completions let waiting send rings continue.
  */
 public final class RtlParser extends CompletionParser {
   private final InFlightLimits inFlight;
@@ -156,7 +156,7 @@ public final class RtlParser extends CompletionParser {
     }
     BudgetedSendRing sends = qp.budgetedSends();
     int wqe = Cqe.wqeOffset(memory, place);
-    if (Cqe.isSend(Cqe.lastDword(memory, place)) && sends.completePiece(wqe)) {
+    if (Cqe.isSend(Cqe.lastDword(memory, place)) && sends.completeStep(wqe)) {
       ring.remove(at); // it does not belong to the program
       pendingDoorbells.add(sends);
     } else if (sends.completeUnpolled(wqe)) {
@@ -193,7 +193,7 @@ public final class RtlParser extends CompletionParser {
         sends,
         packets,
         outstanding - sends,
-        qp.sends().tail() + sends + ringed.pieces(),
+        qp.sends().tail() + sends + ringed.steps(),
         qp.receives().onCard() - receives,
         qp.receives().position(receives));
   }

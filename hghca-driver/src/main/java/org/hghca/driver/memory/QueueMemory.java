@@ -33,6 +33,11 @@ public final class QueueMemory {
     return registered(rings.allocate(bytes), pd, accessBits);
   }
 
+  /** Registers memory once more, under a key of its own; the first registration owns it. */
+  Registrar.Registration registerAgain(Registrar.Registration first, int pd, int accessBits) {
+    return registrar.registerAgain(first, pd, accessBits);
+  }
+
   /** Registers memory in which rings may start anywhere; the registration owns it. */
   Registrar.Registration registerSlab(long bytes, int pd) {
     return registered(function.allocate(bytes), pd, MptFlags.QUEUE_ONLY);

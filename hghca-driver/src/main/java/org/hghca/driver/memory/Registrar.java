@@ -70,6 +70,10 @@ public final class Registrar {
     private final int key;
     private final IcmRange mpt;
     private final Runnable afterwards;
+
+    /** Whether the memory and its entries are those of another registration. */
+    private final boolean borrows;
+
     private Translation translation;
 
     /** Whether the card owns the MPT entry. */
@@ -77,8 +81,10 @@ public final class Registrar {
 
     private boolean closed;
 
-    private Registration(Translation translation, Runnable afterwards, int index, IcmRange mpt) {
+    private Registration(
+        Translation translation, boolean borrows, Runnable afterwards, int index, IcmRange mpt) {
       this.translation = translation;
+      this.borrows = borrows;
       this.afterwards = afterwards;
       this.index = index;
       this.key = nextVariant() << VARIANT_SHIFT | index;
@@ -185,13 +191,17 @@ public final class Registrar {
     }
 
     private void freeMemory() {
-      mapping().close();
+      if (!borrows) {
+        mapping().close();
+      }
       afterwards.run();
     }
 
     private void freeNumbers() {
       mpt.close();
-      freeEntries(translation);
+      if (!borrows) {
+        freeEntries(translation);
+      }
       mptIndexes.free(index);
     }
   }
@@ -204,6 +214,15 @@ public final class Registrar {
   /** Registers memory of a queue, which the card addresses from its first byte. */
   public Registration registerQueue(DmaMapping mapping, int pd, int accessBits) {
     return register(mapping, () -> {}, pd, accessBits, 0);
+  }
+
+  /**
+   * Registers memory of a queue once more, under a key of its own.
+   *
+   * @param first keeps the memory, and is closed later
+   */
+  public Registration registerAgain(Registration first, int pd, int accessBits) {
+    return withKey(first.translation, true, () -> {}, pd, accessBits, 0);
   }
 
   /**
@@ -228,17 +247,31 @@ public final class Registrar {
     try (Undo undo = new Undo()) {
       Translation translation = translate(mapping);
       undo.add(() -> freeEntries(translation));
-      int index = mptIndexes.allocate();
-      undo.add(() -> mptIndexes.free(index));
-      IcmRange mpt = icm.reserve(IcmTable.MPT, index, 1);
-      undo.add(mpt::close);
-      Registration registration = new Registration(translation, afterwards, index, mpt);
-      registration.give(translation, pd, accessBits, start);
+      Registration registration = withKey(translation, false, afterwards, pd, accessBits, start);
       undo.forget();
       if (event != null) {
         event.end();
         tell(event, mapping, registration);
       }
+      return registration;
+    }
+  }
+
+  private Registration withKey(
+      Translation translation,
+      boolean borrows,
+      Runnable afterwards,
+      int pd,
+      int accessBits,
+      long start) {
+    try (Undo undo = new Undo()) {
+      int index = mptIndexes.allocate();
+      undo.add(() -> mptIndexes.free(index));
+      IcmRange mpt = icm.reserve(IcmTable.MPT, index, 1);
+      undo.add(mpt::close);
+      Registration registration = new Registration(translation, borrows, afterwards, index, mpt);
+      registration.give(translation, pd, accessBits, start);
+      undo.forget();
       return registration;
     }
   }

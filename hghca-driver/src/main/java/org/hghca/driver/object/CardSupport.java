@@ -1,8 +1,11 @@
 package org.hghca.driver.object;
 
+import java.util.Optional;
+import org.hghca.driver.PsnUse;
 import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.WrapPages;
 import org.hghca.driver.ring.ReceiveChecks;
 import org.hghca.verbs.VerbsException;
 
@@ -36,6 +39,16 @@ abstract class CardSupport {
 
   /** The key for the element of a receive without memory; 0 if none is needed. */
   abstract int fillerKey();
+
+  /** The use of packet sequence numbers. */
+  abstract PsnUse psnUse();
+
+  /**
+   * The keys of a protection domain for the PSN wrap; empty where queue pairs need none.
+   *
+   * @param pd its number
+   */
+  abstract Optional<WrapPages.Keys> wrapKeys(int pd);
 
   /**
    * The checks of receives of a queue pair.

@@ -2,6 +2,7 @@ package org.hghca.driver.object;
 
 import java.util.List;
 import org.hghca.abi.DeviceExtension;
+import org.hghca.driver.PsnUse;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.card.OwnGids;
@@ -99,7 +100,8 @@ public final class HghcaDevice {
       return new StandardSupport(card, objects.rings());
     }
     Limits limits = card.limits();
-    InFlightLimits inFlight = new InFlightLimits(limits.profile(), limits.outstanding());
+    InFlightLimits inFlight =
+        new InFlightLimits(limits.profile(), limits.outstanding(), limits.inFlight());
     return new RtlSupport(
         card,
         objects.rings(),
@@ -211,6 +213,11 @@ public final class HghcaDevice {
 
   public RecoveryCounts counts() {
     return counts;
+  }
+
+  /** The use of packet sequence numbers, on a card whose do not wrap. */
+  public PsnUse psnUse() {
+    return support.psnUse();
   }
 
   LinkAddress address() {

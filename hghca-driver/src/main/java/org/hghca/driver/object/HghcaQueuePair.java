@@ -12,6 +12,7 @@ import org.hghca.driver.card.Limits;
 import org.hghca.driver.completion.DriverFlush;
 import org.hghca.driver.completion.GrhPlacement;
 import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.memory.WrapPages;
 import org.hghca.driver.recovery.ErrorFlow;
 import org.hghca.driver.recovery.HardwareErrorFlow;
 import org.hghca.driver.recovery.RecoveredQueuePair;
@@ -22,6 +23,7 @@ import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
+import org.hghca.driver.ring.WrapReads;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QpContexts;
@@ -56,6 +58,7 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WrapMemory;
 import org.hghca.verbs.spi.QpTransitions;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.direct.RingMemory;
@@ -580,6 +583,30 @@ final class HghcaQueuePair extends Resource
           errorFlow.announced(own.psn());
           return exchange.exchange(own);
         });
+  }
+
+  @Override
+  public Optional<WrapMemory> offerWrapMemory() {
+    return wrapKeys().map(WrapPages.Keys::offer);
+  }
+
+  @Override
+  public synchronized void takeWrapMemory(WrapMemory ofPeer) {
+    checkOpen();
+    if (state() != QpState.INIT && state() != QpState.RTR) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s is in %s: memory for the PSN wrap is taken between RESET and RTS"
+              .formatted(describe(), state()));
+    }
+    int most = Math.min(WrapPages.BYTES, card.limits().profile().readBytesInFlight());
+    wrapKeys()
+        .ifPresent(
+            own -> rings.budgetedSends().wrapBy(new WrapReads(ofPeer, own.sinkKey(), 0, most)));
+  }
+
+  private Optional<WrapPages.Keys> wrapKeys() {
+    return type == QpType.RC ? pd.wrapKeys() : Optional.empty();
   }
 
   @Override

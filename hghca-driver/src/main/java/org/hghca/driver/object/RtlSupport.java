@@ -1,7 +1,10 @@
 package org.hghca.driver.object;
 
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.IntUnaryOperator;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.driver.PsnUse;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.completion.CompletionParser;
@@ -14,11 +17,14 @@ import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.QueueMemory;
 import org.hghca.driver.memory.RegionGuard;
 import org.hghca.driver.memory.RequestMemory;
+import org.hghca.driver.memory.WrapPages;
 import org.hghca.driver.recovery.DeviceRecovery;
+import org.hghca.driver.ring.BudgetedSendRing;
 import org.hghca.driver.ring.CarefulReceiveChecks;
 import org.hghca.driver.ring.ReceiveChecks;
 import org.hghca.driver.ring.SendChecks;
 import org.hghca.provider.NumberAllocator;
+import org.hghca.provider.Undo;
 import org.hghca.vfio.DmaMapping;
 
 /**
@@ -34,6 +40,10 @@ final class RtlSupport extends CardSupport {
   private final DeviceRecovery recovery;
   private final QueueMemory queueMemory;
   private final NumberAllocator pdNumbers;
+
+  /** Null if queue pairs do not help each other over the PSN wrap. */
+  private WrapPages wrapPages;
+
   private EmptyReceiveRegion emptyReceive;
 
   /**
@@ -61,8 +71,16 @@ final class RtlSupport extends CardSupport {
 
   @Override
   void open() {
-    emptyReceive =
-        new EmptyReceiveRegion(pdNumbers, pd -> queueMemory.register(DmaMapping.PAGE_SIZE, pd, 0));
+    try (Undo undo = new Undo()) {
+      if (card.limits().carriesPsns()) {
+        wrapPages = new WrapPages(pdNumbers, queueMemory); // before any other memory
+        undo.add(wrapPages::close);
+      }
+      emptyReceive =
+          new EmptyReceiveRegion(
+              pdNumbers, pd -> queueMemory.register(DmaMapping.PAGE_SIZE, pd, 0));
+      undo.forget();
+    }
   }
 
   @Override
@@ -78,6 +96,33 @@ final class RtlSupport extends CardSupport {
   @Override
   void close() {
     emptyReceive.close();
+    if (wrapPages != null) {
+      wrapPages.close();
+    }
+  }
+
+  @Override
+  PsnUse psnUse() {
+    long[] fewest = {Long.MAX_VALUE};
+    recovery
+        .queuePairs()
+        .forEach(
+            qp -> {
+              BudgetedSendRing sends = qp.software().sends();
+              if (sends.endsAtLastPsn() && !sends.isAtLastPsn()) {
+                fewest[0] = Math.min(fewest[0], sends.psnsLeft());
+              }
+            });
+    return new PsnUse(
+        fewest[0] == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(fewest[0]),
+        recovery.inFlight().carriedWraps(),
+        recovery.inFlight().carryingReads(),
+        recovery.counts().endedAtLastPsn());
+  }
+
+  @Override
+  Optional<WrapPages.Keys> wrapKeys(int pd) {
+    return Optional.ofNullable(wrapPages).map(pages -> pages.keys(pd));
   }
 
   @Override
@@ -103,7 +148,7 @@ final class RtlSupport extends CardSupport {
   /** The checks of sends of a queue pair in a protection domain. */
   SendChecks sendChecks(int pd) {
     HardwareProfile profile = card.limits().profile();
-    return new SendChecks(requestMemory(pd), domainOf, profile.readBytesInFlight());
+    return new SendChecks(requestMemory(pd), domainOf, profile.readPiece());
   }
 
   private RequestMemory requestMemory(int pd) {

@@ -1,5 +1,8 @@
 package org.hghca.driver.object;
 
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.hghca.driver.PsnUse;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.completion.CompletionParser;
@@ -8,6 +11,7 @@ import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.completion.StandardParser;
 import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.WrapPages;
 import org.hghca.driver.ring.ReceiveChecks;
 
 /** Nothing: the card reports bad requests, takes all doorbells, times out and flushes itself. */
@@ -41,6 +45,16 @@ final class StandardSupport extends CardSupport {
   @Override
   int fillerKey() {
     return 0;
+  }
+
+  @Override
+  PsnUse psnUse() {
+    return new PsnUse(OptionalLong.empty(), 0, 0, 0);
+  }
+
+  @Override
+  Optional<WrapPages.Keys> wrapKeys(int pd) {
+    return Optional.empty();
   }
 
   @Override

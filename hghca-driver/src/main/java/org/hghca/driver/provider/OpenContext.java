@@ -36,6 +36,7 @@ final class OpenContext extends DeviceContext implements HghcaContext {
             device.cqNumbers().retired(),
             device.counts().lateCompletions(),
             device.counts().endedUnderTraffic()),
+        device.psnUse(),
         card.icm().usage());
   }
 }

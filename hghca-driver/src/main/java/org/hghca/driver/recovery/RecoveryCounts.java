@@ -2,10 +2,11 @@ package org.hghca.driver.recovery;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counters of events since bring-up that retire numbers. Thread-safe. */
+/** Counters of events since bring-up that end queue pairs or retire numbers. Thread-safe. */
 public final class RecoveryCounts {
   private final LongAdder late = new LongAdder();
   private final LongAdder underTraffic = new LongAdder();
+  private final LongAdder atLastPsn = new LongAdder();
 
   /** The card has completed a request that was completed here before. Under any lock. */
   void countLateCompletion() {
@@ -15,6 +16,15 @@ public final class RecoveryCounts {
   /** The card got the command to end a queue pair that was still sending. */
   void countEndUnderTraffic() {
     underTraffic.increment();
+  }
+
+  /** A queue pair has ended before its last PSN. */
+  void countEndAtLastPsn() {
+    atLastPsn.increment();
+  }
+
+  public long endedAtLastPsn() {
+    return atLastPsn.sum();
   }
 
   public long lateCompletions() {

@@ -32,6 +32,11 @@ import org.slf4j.LoggerFactory;
 public final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   private static final Logger LOG = LoggerFactory.getLogger(SoftwareErrorFlow.class);
 
+  private static final int PSN_MASK = 0xff_ffff;
+
+  /** A tenth of all PSNs: a program that is told then has time to connect another queue pair. */
+  private static final int FEW_PSNS = (PSN_MASK + 1) / 10;
+
   private final RecoveredQueuePair qp;
   private final QueuePairState state;
   private final ProgrammedContext context;
@@ -54,6 +59,9 @@ public final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
 
   /** Whether a time-out has ended it. */
   private boolean timedOut;
+
+  /** Whether the program was told that few PSNs are left. */
+  private boolean warned;
 
   /**
    * The time since it waits for its sends to become idle, in maintenance time; 0 while it does not.
@@ -81,7 +89,7 @@ public final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     this.progress = new SendProgress(qp);
     this.timeout = new SendTimeout(qp, progress, psns, device);
     this.entry = new ErrorEntry(qp, context, flush, reuse, psns, timeout, device);
-    sends.flushedBy(flush);
+    sends.flushedBy(flush, maintenance::wake);
     rings.receives().resume(firstReceive());
   }
 
@@ -205,6 +213,9 @@ public final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
       commands.settle();
     }
     tellPath(next); // before any request can be posted
+    if (from == QpState.RTR && qp.type() == QpType.RC && !profile.psnWraps()) {
+      sends.startAt(next.get(NEXT_SEND_PSN) & PSN_MASK);
+    }
     state.change(from, to);
     begin(to);
   }
@@ -287,6 +298,7 @@ public final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     psns.forget();
     entry.reset();
     timedOut = false;
+    warned = false;
     endsSince = 0;
   }
 
@@ -390,11 +402,44 @@ public final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   }
 
   private boolean lookAtSends(long now) {
+    if (sends.isAtLastPsn() && isIdle()) {
+      endAtLastPsn(now);
+      return true;
+    }
+    warnOfLastPsn();
     SendTimeout.Found found = timeout.look(now);
     if (found == SendTimeout.Found.TIME_OUT) {
       timeOut(now);
     }
     return found != SendTimeout.Found.IDLE;
+  }
+
+  private boolean isIdle() {
+    return qp.sendCompletionQueue().outstandingWork(rings).unfinished() == 0;
+  }
+
+  /** What was rung is complete, and the next send would have the last PSN, which stops the card. */
+  private void endAtLastPsn(long now) {
+    flush.cause(WcStatus.LOC_QP_OP_ERR);
+    device.counts().countEndAtLastPsn();
+    LOG.warn(
+        "{} goes to ERR: its next send would have PSN FFFFFFh, which stops this card, and its peer"
+            + " offered no memory for READs over it; connect another queue pair",
+        qp.describe());
+    qp.failed();
+    boolean _ = lookAtFlush(now);
+  }
+
+  private void warnOfLastPsn() {
+    if (!warned && sends.endsAtLastPsn() && sends.psnsLeft() <= FEW_PSNS) {
+      warned = true;
+      LOG.warn(
+          "{} has {} packets left before PSN FFFFFFh, where it ends: its peer offered no memory for"
+              + " READs over it",
+          qp.describe(),
+          sends.psnsLeft());
+      qp.raise(AsyncEventType.QP_LAST_WQE_REACHED);
+    }
   }
 
   /** The oldest send will not complete. */

@@ -18,6 +18,7 @@ import org.hghca.verbs.SendRequest;
  */
 public final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting {
   private final SendChecks checks;
+  private final InFlightLimits inFlight;
   private final DoorbellScheduler scheduler;
 
   /** Takes requests in ERR, which this card does not flush. */
@@ -63,12 +64,17 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
       InFlightLimits inFlight) {
     super(shape, writer, uar, lock, refusal);
     this.checks = checks;
+    this.inFlight = inFlight;
     this.scheduler = new DoorbellScheduler(inFlight, this, shape, uar);
   }
 
-  /** Sets the taker of requests that are posted in ERR. Must be called before the first post. */
-  public void flushedBy(PostedInError flush) {
+  /**
+   * Sets the taker of requests that are posted in ERR, and an action for the end of the PSNs. Must
+   * be called before the first post.
+   */
+  public void flushedBy(PostedInError flush, Runnable onLastPsn) {
     this.postedInError = flush;
+    scheduler.onLastPsn(onLastPsn);
   }
 
   // ---- posting
@@ -82,6 +88,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
       return posted;
     } finally {
       unlock();
+      inFlight.ringWaiting();
     }
   }
 
@@ -99,6 +106,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
         scheduler.ring();
       } finally { // the doorbell faults when its card is gone
         unlock();
+        inFlight.ringWaiting();
       }
     }
   }
@@ -115,6 +123,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
       return taken;
     } finally {
       unlock();
+      inFlight.ringWaiting();
     }
   }
 
@@ -125,6 +134,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
       scheduler.ring();
     } finally {
       unlock();
+      inFlight.ringWaiting();
     }
   }
 
@@ -169,9 +179,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
 
   @Override
   void opened() {
-    if (isOpen()) {
-      scheduler.open();
-    } else if (postedInError.takesSends()) {
+    if (!isOpen() && postedInError.takesSends()) {
       scheduler.stop();
     }
   }
@@ -194,10 +202,20 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
   // ---- doorbells
 
   @Override
-  public void ringInTurn() {
+  public boolean ringInTurn() {
     lock();
     try {
-      scheduler.ringInTurn();
+      return scheduler.ringInTurn();
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  public void returnShare() {
+    lock();
+    try {
+      scheduler.returnShare();
     } finally {
       unlock();
     }
@@ -240,6 +258,55 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
     } finally {
       unlock();
     }
+  }
+
+  /**
+   * Sends start.
+   *
+   * @param psn of the first packet; 24 bits
+   */
+  public void startAt(int psn) {
+    lock();
+    try {
+      scheduler.startAt(psn);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Sets what takes the PSN over the wrap, until the next reset. */
+  public void wrapBy(WrapReads reads) {
+    lock();
+    try {
+      scheduler.wrapBy(reads);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Whether the queue pair ends before the last PSN, since nothing takes it over the wrap. */
+  public boolean endsAtLastPsn() {
+    lock();
+    try {
+      return scheduler.endsAtLastPsn();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Number of packets before the one with the last PSN. */
+  public long psnsLeft() {
+    lock();
+    try {
+      return scheduler.psnsLeft();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Whether it has stopped ringing because the next request would have the last PSN. */
+  public boolean isAtLastPsn() {
+    return scheduler.isAtLastPsn();
   }
 
   /** Stops ringing until the next reset: the card never sees held-back requests. */
@@ -318,7 +385,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
   // ---- completions, under the completion queue's lock
 
   /**
-   * The oldest outstanding request is complete, or a piece of it, and has succeeded.
+   * The oldest outstanding request is complete, or a step of it, and has succeeded.
    *
    * @return 1 when a completion was filled, else 0
    */
@@ -327,7 +394,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
     if (scheduler.completeUnmarked(at)) {
       return super.complete(out, index, 0, 0, bytes);
     }
-    return completePiece((int) offset(at)) ? 0 : complete(out, index, 0, 0, bytes);
+    return completeStep((int) offset(at)) ? 0 : complete(out, index, 0, 0, bytes);
   }
 
   @Override
@@ -347,35 +414,35 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
     return at - tail() < outstanding() && scheduler.completeUnpolled(at);
   }
 
-  /** How many pieces of READs were complete so far, beside the last ones. */
-  public int pieces() {
-    return scheduler.pieces();
+  /** How many steps of requests were complete so far, beside the last ones. */
+  public int steps() {
+    return scheduler.steps();
   }
 
   /**
-   * Takes the completion of a piece of an unfinished READ, which may free a doorbell.
+   * Takes the completion of a step of an unfinished request, which may free a doorbell.
    *
    * @param offset of its element
    * @return false when it belongs to another request
    */
-  public boolean completePiece(int offset) {
+  public boolean completeStep(int offset) {
     int at = position(offset);
-    if (!scheduler.isPiece(at)) {
+    if (!scheduler.isStep(at)) {
       return false;
     }
     lock();
     try {
-      scheduler.completePiece(at);
+      scheduler.completeStep(at);
       return true;
     } finally {
       unlock();
     }
   }
 
-  /** The same applies to pieces of a READ other than the last. */
+  /** The same applies to steps of a request other than the last. */
   @Override
   public boolean isOldestSilent() {
-    return super.isOldestSilent() || scheduler.isPiece(tail());
+    return super.isOldestSilent() || scheduler.isStep(tail());
   }
 
   // ---- the driver's own element

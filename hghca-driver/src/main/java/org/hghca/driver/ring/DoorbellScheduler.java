@@ -14,6 +14,9 @@ import org.hghca.uar.UarPage;
  * complete. A request that may not be rung is held back, and so are all later ones; the next post,
  * poll, event or sweep that is allowed to rings for it.
  *
+ * <p>It counts packets: a SEND or WRITE that would have the last PSN goes behind {@link WrapReads},
+ * or, without them, ends the ringing.
+ *
  * <p>Under the ring's lock, except for {@link #complete} and {@link #completeUnpolled}, which run
  * under that of the completion queue.
  */
@@ -25,9 +28,16 @@ final class DoorbellScheduler {
 
   private static final int READ = 8;
   private static final int FENCED = 16;
+
+  /** A READ in pieces, and a request behind READs. */
   private static final int LONG = 32;
 
+  private static final int CARRIED = 64;
+  private static final int STEPPED = LONG | CARRIED;
+
   private static final int TICK_SHIFT = 32;
+
+  private static final int PSNS = 1 << 24;
 
   /**
    * Below any number of requests in flight, which is below 0 once the driver completes unrung ones.
@@ -73,13 +83,13 @@ final class DoorbellScheduler {
   /** Per slot of a request held back: its doorbell, so that ringing reads no element. */
   private final long[] doorbells;
 
-  /** The ring's own share of doorbells. */
+  /** Number of requests that the ring may have in flight without paying. */
   private int share;
 
-  /** Number of doorbells of the reserve rung so far, and number of those that completed. */
-  private int reserveRung;
+  /** Number of requests paid for one by one and rung so far, and of those that completed. */
+  private int paidRung;
 
-  private int reserveSeen;
+  private int paidSeen;
 
   /**
    * How many requests may be in flight without a further look at the limits, if they have no marks;
@@ -103,12 +113,26 @@ final class DoorbellScheduler {
 
   private long packets;
 
+  /** The number of packets before the one with the last PSN. */
+  private long wrapAt = Long.MAX_VALUE;
+
+  /** Null where a SEND or WRITE must not reach the last PSN. */
+  private WrapReads wrapReads;
+
+  /** Runs when the next request would have the last PSN, and nothing carries it. */
+  private Runnable onLastPsn = () -> {};
+
+  private volatile boolean atLastPsn;
+
   private int packetLog = 8;
 
-  /** Completed pieces of long READs, without the last ones. */
-  private int pieces;
+  /** Completed steps of requests, without the last ones. */
+  private int steps;
 
-  private final LongRead longRead;
+  private final SteppedRequest stepped;
+
+  /** The payment for the driver's own element. */
+  private int ownPayment;
 
   /** Whether the ring is in the list of rings that wait for others. */
   private boolean waits;
@@ -134,19 +158,51 @@ final class DoorbellScheduler {
     this.marks = new long[shape.slots()];
     this.bytes = new int[shape.slots()];
     this.doorbells = new long[shape.slots()];
-    this.longRead = new LongRead(ring, 1 << strideLog, inFlight.mostOfRead());
+    this.stepped = new SteppedRequest(ring, 1 << strideLog, inFlight.pieceOfRead());
   }
 
-  /** The ring takes requests: it gets a share. */
-  void open() {
-    if (share == 0) {
-      share = inFlight.takeShare();
-      unasked = mostUnasked();
-    }
+  /** Sets an action for the end at the last PSN. Must be called before the first post. */
+  void onLastPsn(Runnable action) {
+    onLastPsn = action;
   }
 
   private int mostUnasked() {
-    return stopped || longRead.isOpen(seen()) ? ASK : Math.min(inFlight.window(), share);
+    return stopped || stepped.isOpen(seen()) ? ASK : Math.min(inFlight.window(), share);
+  }
+
+  // ---- the PSN
+
+  /** Sends start, with a PSN; the last one is critical for SENDs and WRITEs. */
+  void startAt(int psn) {
+    wrapAt = PSNS - 1L - psn;
+  }
+
+  /** Sets what takes the PSN over the wrap; null if nothing does. */
+  void wrapBy(WrapReads reads) {
+    wrapReads = reads;
+  }
+
+  /** Whether nothing carries the PSN over the wrap. */
+  boolean endsAtLastPsn() {
+    return wrapReads == null && wrapAt != Long.MAX_VALUE;
+  }
+
+  /** Number of packets before the last PSN. */
+  long psnsLeft() {
+    return wrapAt - packets;
+  }
+
+  /** Whether the next request would have the last PSN, so that ringing has stopped. */
+  boolean isAtLastPsn() {
+    return atLastPsn;
+  }
+
+  private long packetsOf(long length) {
+    return (length - 1 >>> packetLog) + 1; // no message is empty
+  }
+
+  private boolean reachesLastPsn(int slot) {
+    return !isRead(slot) && packets + packetsOf(length(slot)) > wrapAt;
   }
 
   /** Sets the packet size of requests from now on. */
@@ -158,15 +214,23 @@ final class DoorbellScheduler {
 
   /** Whether the request at a position, which is to be written next, need not be held back. */
   boolean mayRingAtOnce(int at, int operation) {
-    return from == at && SendOpcodeTable.isOneWay(operation) && underWay() < unasked;
+    return from == at
+        && SendOpcodeTable.isOneWay(operation)
+        && underWay() < unasked
+        && inFlight.isCalm();
   }
 
   /**
-   * Rings for the last written request, for which {@link #mayRingAtOnce} is true.
+   * Rings for the last written request, for which {@link #mayRingAtOnce} is true, unless it would
+   * have the last PSN.
    *
    * @param size in units
    */
   void ringAtOnce(int at, int size, int operation, long length) {
+    if (packets + packetsOf(length) > wrapAt) {
+      add(at, size, operation, length);
+      return;
+    }
     int slot = slot(at);
     from = at + 1;
     end = at + 1;
@@ -183,7 +247,7 @@ final class DoorbellScheduler {
     int opcode = SendOpcodeTable.opcode(operation);
     int mark = SendOpcodeTable.isAnswered(operation) ? WAITS_FOR_ANSWER : 0;
     if (opcode == WqeOpcode.RDMA_READ) {
-      mark |= longRead.isToo(length) ? READ | LONG : READ;
+      mark |= stepped.isTooLong(length) ? READ | LONG : READ;
     }
     marks[slot] = mark | (SendOpcodeTable.isFenced(operation) ? FENCED : 0);
     bytes[slot] = (int) length;
@@ -193,9 +257,9 @@ final class DoorbellScheduler {
 
   /** Rings for held-back requests, as far as the limits allow. */
   void ring() {
-    if (from != end && underWay() < unasked) { // the usual case at once
+    if (from != end && underWay() < unasked && inFlight.isCalm()) { // the usual case at once
       int slot = slot(from);
-      if (mark(slot) == 0) {
+      if (mark(slot) == 0 && !reachesLastPsn(slot)) {
         from++;
         ring(slot, 0, length(slot), doorbells[slot]);
       }
@@ -216,7 +280,9 @@ final class DoorbellScheduler {
       waits = true;
       inFlight.await(owner);
       VarHandle.fullFence(); // a thread that returns budget from here on finds us in the list
-      hold = ringWhatMayGo(inFlight.isFirst(owner));
+      if (inFlight.isFirst(owner)) {
+        hold = takeTurn();
+      }
     }
     holds = hold != Hold.NOTHING;
     unasked = mostUnasked();
@@ -225,41 +291,70 @@ final class DoorbellScheduler {
     }
   }
 
-  /** As {@link #ring}, when a ring in the waiting list has its turn. */
-  void ringInTurn() {
+  /**
+   * As {@link #ring}, for one request, when a ring in the waiting list has its turn.
+   *
+   * @return whether it has had its turn
+   */
+  boolean ringInTurn() {
     if (!waits) {
-      return;
+      return true;
     }
-    Hold hold = ringWhatMayGo(true);
-    waits = hold == Hold.OTHERS;
-    inFlight.endTurn(owner, waits);
+    long before = rung;
+    Hold hold = takeTurn();
+    if (hold == Hold.OTHERS && rung == before) {
+      return false;
+    }
     if (hold != Hold.NOTHING) {
       holds = true;
       VarHandle.fullFence();
-      hold = ringWhatMayGo(waits && inFlight.isFirst(owner));
+      hold = ringWhatMayGo(false);
     }
     holds = hold != Hold.NOTHING;
     unasked = mostUnasked();
+    return true;
   }
 
-  private Hold ringWhatMayGo(boolean turn) {
+  /** Rings for one request of a ring in the list, which leaves the list if it needs no more. */
+  private Hold takeTurn() {
+    long before = rung;
+    Hold hold = ringWhatMayGo(true);
+    if (hold != Hold.OTHERS || rung != before) {
+      waits = hold == Hold.OTHERS;
+      inFlight.endTurn(owner, waits);
+    }
+    return hold;
+  }
+
+  private Hold ringWhatMayGo(boolean first) {
+    boolean turn = first;
     while (!stopped) {
-      if (longRead.isOpen(seen())) {
-        if (!longRead.waits()) {
-          return from == end && !longRead.goesOn() ? Hold.NOTHING : Hold.ITS_RING;
+      if (stepped.isOpen(seen())) {
+        if (!stepped.waits()) {
+          return from == end && !stepped.needsDoorbells() ? Hold.NOTHING : Hold.ITS_RING;
         }
-        if (!ringPiece(turn)) {
+        if (!ringStep(turn)) {
           return Hold.OTHERS;
         }
       } else if (from == end) {
+        return Hold.NOTHING;
+      } else if (wrapReads == null && reachesLastPsn(slot(from))) {
+        stopAtLastPsn();
         return Hold.NOTHING;
       } else if (!mayBeNext(slot(from))) {
         return Hold.ITS_RING;
       } else if (!ringNext(turn)) {
         return Hold.OTHERS;
       }
+      turn = false;
     }
     return Hold.NOTHING;
+  }
+
+  private void stopAtLastPsn() {
+    atLastPsn = true;
+    stop();
+    onLastPsn.run();
   }
 
   /** Whether the next request does not wait for others of its ring. */
@@ -267,7 +362,7 @@ final class DoorbellScheduler {
     int underWay = underWay();
     int mark = mark(slot);
     return underWay < inFlight.window()
-        && ((mark & LONG) == 0 || underWay == 0)
+        && (underWay == 0 || (mark & LONG) == 0 && !reachesLastPsn(slot))
         && ((mark & FENCED) == 0 || !waitsForAnswer());
   }
 
@@ -282,46 +377,108 @@ final class DoorbellScheduler {
 
   private boolean ringNext(boolean turn) {
     int slot = slot(from);
+    if (reachesLastPsn(slot)) {
+      return ringCarried(slot, turn);
+    }
     boolean isLong = (mark(slot) & LONG) != 0;
-    int read = isLong ? inFlight.mostOfRead() : isRead(slot) ? bytes[slot] : 0;
-    if (!pay(slot, read, underWay(), turn)) {
+    long length = isLong ? inFlight.pieceOfRead() : length(slot);
+    if (!pay(slot, isRead(slot), length, underWay(), turn)) {
       return false;
     }
     if (isLong) {
-      longRead.begin(from, (long) slot << strideLog, length(slot));
+      stepped.begin(from, (long) slot << strideLog, length(slot));
     }
     from++;
-    long length = isLong ? read : length(slot);
-    ring(slot, mark(slot), length, isLong ? pieceDoorbell(slot) : doorbells[slot]);
+    ring(slot, mark(slot), length, isLong ? stepDoorbell(slot) : doorbells[slot]);
     return true;
   }
 
-  private boolean ringPiece(boolean turn) {
-    int slot = slot(longRead.at());
-    int piece = longRead.next();
-    if (!pay(slot, piece, 0, turn)) {
+  /** Rings for the first READ before a request that would have the last PSN. */
+  private boolean ringCarried(int slot, boolean turn) {
+    WrapReads reads = wrapReads;
+    long left = wrapAt - packets + 1;
+    if (!pay(slot, true, reads.bytes(left, packetLog), 0, turn)) {
       return false;
     }
-    longRead.writeNext();
-    ring(slot, mark(slot), piece, pieceDoorbell(slot));
+    marks[slot] |= CARRIED;
+    stepped.begin(from, (long) slot << strideLog, length(slot), reads, left, packetLog);
+    from++;
+    ringStepped(slot);
     return true;
+  }
+
+  private boolean ringStep(boolean turn) {
+    int slot = slot(stepped.at());
+    if (!pay(slot, stepped.isNextRead(), stepped.nextBytes(), 0, turn)) {
+      return false;
+    }
+    stepped.writeNext();
+    ringStepped(slot);
+    return true;
+  }
+
+  private void ringStepped(int slot) {
+    long wrap = wrapAt;
+    ring(slot, mark(slot), stepped.bytesUnderWay(), stepDoorbell(slot));
+    if ((mark(slot) & CARRIED) != 0 && stepped.isReadUnderWay()) {
+      inFlight.countCarryingRead();
+      if (wrapAt != wrap) {
+        inFlight.countCarriedWrap();
+      }
+    }
   }
 
   /**
-   * Pays for a doorbell.
+   * Pays for a doorbell, if the share does not.
    *
    * @param others number of doorbells of this ring in flight
    */
-  private boolean pay(int slot, int read, int others, boolean turn) {
-    // Read after the number of completed requests, before which it is written.
-    int ofShare = others - (reserveRung - reserveSeen);
-    int payment = inFlight.pay(read, ofShare < share, turn);
+  private boolean pay(int slot, boolean read, long length, int others, boolean turn) {
+    int ofShare = ofShare(others);
+    boolean keeps = inFlight.keepsShares(read);
+    if (keeps && ofShare < share) {
+      return true;
+    }
+    if (!keeps && ofShare < share) {
+      returnShare(share - ofShare);
+    }
+    int payment = inFlight.pay(read, length, turn);
     if (payment == InFlightLimits.REFUSED) {
       return false;
     }
+    if (keeps && payment == InFlightLimits.ONE && share < inFlight.mostShare()) {
+      share++;
+      if (share == 1) {
+        inFlight.shares(owner);
+      }
+      return true;
+    }
     marks[slot] |= payment;
-    reserveRung += InFlightLimits.isOfReserve(payment) ? 1 : 0;
+    paidRung++;
     return true;
+  }
+
+  /** How many of some doorbells in flight are of the share. */
+  private int ofShare(int underWay) {
+    // Read after the number of completed requests, before which it is written.
+    return underWay - (paidRung - paidSeen);
+  }
+
+  /** Returns the part of the share that is not in flight. */
+  void returnShare() {
+    int unused = share - ofShare(underWay());
+    if (unused > 0) {
+      returnShare(unused);
+    }
+  }
+
+  private void returnShare(int unused) {
+    share -= unused;
+    unasked = mostUnasked();
+    inFlight.giveShare(unused);
+    if (share == 0) {
+      inFlight.sharesNoMore(owner);
+    }
   }
 
   /**
@@ -329,9 +486,15 @@ final class DoorbellScheduler {
    */
   private void giveBack(int slot) {
     int mark = mark(slot);
-    boolean isLong = (mark & LONG) != 0;
-    inFlight.giveBack(mark, isLong ? longRead.underWay() : isRead(slot) ? bytes[slot] : 0);
-    reserveSeen += InFlightLimits.isOfReserve(mark) ? 1 : 0;
+    if ((mark & (InFlightLimits.ONE | InFlightLimits.WITH_BYTES)) == 0) {
+      return;
+    }
+    paidSeen++;
+    if ((mark & STEPPED) != 0) {
+      inFlight.giveBack(mark, stepped.isReadUnderWay(), stepped.bytesUnderWay());
+    } else {
+      inFlight.giveBack(mark, isRead(slot), length(slot));
+    }
   }
 
   private boolean isRead(int slot) {
@@ -340,7 +503,10 @@ final class DoorbellScheduler {
 
   private void ring(int slot, int mark, long length, long doorbell) {
     marks[slot] = (long) inFlight.tick() << TICK_SHIFT | mark;
-    packets += (length - 1 >>> packetLog) + 1; // no message is empty
+    packets += packetsOf(length);
+    if (packets > wrapAt) {
+      wrapAt += PSNS; // by a READ
+    }
     rung++;
     uar.ringSendQueue(doorbell);
   }
@@ -349,8 +515,8 @@ final class DoorbellScheduler {
     return Doorbell.sendQueue(qpn, size, offset >>> UNIT_SHIFT, 0, opcode);
   }
 
-  /** The doorbell of a READ's piece, whose size differs from that of the request. */
-  private long pieceDoorbell(int slot) {
+  /** The doorbell of a step, whose size may differ from that of the request. */
+  private long stepDoorbell(int slot) {
     int offset = slot << strideLog;
     return doorbell(offset, NextUnit.size16(ring, offset), NextUnit.opcode(ring, offset));
   }
@@ -362,7 +528,8 @@ final class DoorbellScheduler {
    * @return false when no doorbell may be rung now
    */
   boolean ringOwn(int offset, int size) {
-    if (!inFlight.payOwn()) {
+    ownPayment = inFlight.payOwn();
+    if (ownPayment == InFlightLimits.REFUSED) {
       return false;
     }
     uar.ringSendQueue(doorbell(offset, size, NextUnit.opcode(ring, offset)));
@@ -371,7 +538,7 @@ final class DoorbellScheduler {
 
   /** That element is complete. */
   void completeOwn() {
-    inFlight.giveBackOwn();
+    inFlight.giveBack(ownPayment, false, 0);
   }
 
   // ---- what was rung
@@ -396,24 +563,24 @@ final class DoorbellScheduler {
     return holds;
   }
 
-  /** Number of completed pieces of READs, without the last ones. */
-  int pieces() {
-    return pieces;
+  /** Number of completed steps of requests, without the last ones. */
+  int steps() {
+    return steps;
   }
 
   /** Number of rung requests after a position. */
   int rungBehind(int tail) {
-    return from - tail - (longRead.waits() ? 1 : 0);
+    return from - tail - (stepped.waits() ? 1 : 0);
   }
 
   /** Whether the card has not received the request at a position, and never will. */
   boolean isNeverRung(int at) {
-    return stopped && (at - from >= 0 || longRead.waits() && longRead.at() == at);
+    return stopped && (at - from >= 0 || stepped.waits() && stepped.at() == at);
   }
 
-  /** The original READ that is at a position in pieces; null for none. */
+  /** The original request that is at a position in steps; null for none. */
   MemorySegment whole(int at) {
-    return longRead.at() == at ? longRead.whole() : null;
+    return stepped.at() == at ? stepped.whole() : null;
   }
 
   /** The time when the request at a position was rung. */
@@ -483,18 +650,18 @@ final class DoorbellScheduler {
     return isNew;
   }
 
-  /** Whether the completion at a position belongs to a piece of an unfinished READ. */
-  boolean isPiece(int at) {
-    return (mark(slot(at)) & LONG) != 0 && longRead.hasMore(at);
+  /** Whether the completion at a position belongs to a step of an unfinished request. */
+  boolean isStep(int at) {
+    return (mark(slot(at)) & STEPPED) != 0 && stepped.hasMore(at);
   }
 
-  /** Continues a READ whose piece is complete. Under both locks. */
-  void completePiece(int at) {
+  /** Continues a request whose step is complete. Under both locks. */
+  void completeStep(int at) {
     int slot = slot(at);
     giveBack(slot);
     marks[slot] = InFlightLimits.withoutPayment(mark(slot));
-    pieces++;
-    longRead.goOn();
+    steps++;
+    stepped.completeStep();
   }
 
   private void seeUpTo(int to) {
@@ -509,12 +676,16 @@ final class DoorbellScheduler {
     if (seen - from < 0) {
       seeUpTo(from);
     }
-    inFlight.giveShare(share);
-    share = 0;
+    if (share != 0) {
+      returnShare(share);
+    }
     unasked = ASK;
     holds = false;
     SEEN.setRelease(this, 0);
-    longRead.close();
+    stepped.close();
+    wrapAt = Long.MAX_VALUE;
+    wrapReads = null;
+    atLastPsn = false;
     from = 0;
     end = 0;
     packets = 0;

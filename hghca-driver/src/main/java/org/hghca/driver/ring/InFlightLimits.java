@@ -1,56 +1,87 @@
 package org.hghca.driver.ring;
 
 import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import org.hghca.abi.HardwareProfile;
 
 /**
  * The requests that may be rung now, on a card that loses requests, or stops, beyond its capacity.
- * It limits three things: the outstanding requests of one queue pair, the doorbells of all, and the
- * bytes that READs fetch at a time. {@link DoorbellScheduler} calls it.
+ * It limits the outstanding requests of one queue pair, and for the whole card those of all, the
+ * bytes that READs fetch, and the bytes of all requests while there is a READ. {@link
+ * DoorbellScheduler} calls it.
  *
- * <p>A ring that waits for others is in a list here until it has had its turn. Thread-safe.
+ * <p>A ring that waits for others is in a list here until it has had its turn, first come, first
+ * served: while there are any, no other ring takes anything. While there are none, and no READ was
+ * ever posted, a ring keeps what it has taken as its share, so that its next requests need no
+ * atomic instruction. Thread-safe.
  */
 public final class InFlightLimits {
   /** In place of a payment: the request must wait. */
-  static final int REFUSED = -1;
+  static final int REFUSED = InFlightCount.REFUSED;
 
-  /** Payments, as flags: a doorbell of the reserve, not of the ring's share; bytes of a READ. */
-  private static final int OF_RESERVE = 1;
+  /** Payments, as flags of a slot: a request of the card's limit, and one with its bytes. */
+  static final int ONE = InFlightCount.WITHOUT_BYTES;
 
-  private static final int OF_READS = 2;
+  static final int WITH_BYTES = InFlightCount.WITH_BYTES;
+
+  private static final int MOST_SHARE = 8;
+
+  /** After so many turns a thread leaves the rest to others. */
+  private static final int MOST_TURNS = 256;
+
+  /** For how many ticks the driver's own element has precedence after it was refused. */
+  private static final int OWN_TICKS = 2;
 
   private final int window;
-  private final DoorbellBudget doorbells;
-  private final ReadBound reads;
+  private final int pieceOfRead;
+  private final boolean boundsBytes;
+  private final InFlightCount count;
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  private final Set<Waiting> sharers = new LinkedHashSet<>();
+  private final LongAdder carryingReads = new LongAdder();
+  private final LongAdder carriedWraps = new LongAdder();
 
-  /** Number of rings in the list. */
+  /** Number of rings in the list, and whether any ring has a share. */
   private volatile int waitingCount;
 
-  /**
-   * Whether the first of them has a READ that is too long to start now: no other ring passes it.
-   */
-  private volatile boolean firstWantsBytes;
+  private volatile boolean shared;
 
-  /** A ring that waits for others. */
+  /** Whether rings keep shares: nothing waits, and bytes do not count. */
+  private volatile boolean calm = true;
+
+  /** A ring that takes part in the limits. */
   interface Waiting {
 
-    /** Rings for held-back requests, because this ring has its turn. */
-    void ringInTurn();
+    /**
+     * Rings for one held-back request, because this ring has its turn.
+     *
+     * @return whether it has had its turn; false while the limits refuse its request
+     */
+    boolean ringInTurn();
+
+    /** Returns the part of its share that is not in flight. */
+    void returnShare();
   }
 
   private Runnable onHold = () -> {};
   private volatile int tick;
+  private volatile int ownTick = -OWN_TICKS - 1;
 
   /**
    * The limits of a card.
    *
    * @param window maximum number of outstanding requests of one queue pair
+   * @param inFlight maximum number of requests in flight on the card
    */
-  public InFlightLimits(HardwareProfile profile, int window) {
+  public InFlightLimits(HardwareProfile profile, int window, int inFlight) {
     this.window = window;
-    this.doorbells = new DoorbellBudget(profile.doorbellsInFlight(), window);
-    this.reads = new ReadBound(profile.readBytesInFlight());
+    this.pieceOfRead = profile.readPiece();
+    this.boundsBytes = profile.readBytesInFlight() != HardwareProfile.UNBOUNDED;
+    this.count =
+        new InFlightCount(inFlight, profile.readBytesInFlight(), profile.bytesInFlightBesideRead());
   }
 
   /** Sets an action for every held-back request. Must be called before the first one. */
@@ -63,26 +94,33 @@ public final class InFlightLimits {
     return window;
   }
 
-  /** Maximum number of bytes that one READ may fetch at a time. */
-  int mostOfRead() {
-    return reads.most();
+  /** Maximum number of bytes that one READ may fetch at a time, a power of two. */
+  int pieceOfRead() {
+    return pieceOfRead;
   }
 
-  /** Assigns doorbells to a ring; 0 if there are none left. */
-  int takeShare() {
-    return doorbells.takeShare();
+  /** Maximum number of requests that a ring keeps as its share. */
+  int mostShare() {
+    return Math.min(window, MOST_SHARE);
   }
 
-  void giveShare(int share) {
-    doorbells.giveShare(share);
+  /** Whether rings keep shares: a glance, which {@link #await} makes certain. */
+  boolean isCalm() {
+    return calm;
+  }
+
+  /** As {@link #isCalm}, for a request that may be a READ. */
+  boolean keepsShares(boolean read) {
+    return calm && !(read && boundsBytes);
   }
 
   // ---- ticks of doorbells
 
   /** Starts a new tick, to distinguish later doorbells from earlier ones. One thread. */
-  public void nextTick() {
+  public synchronized void nextTick() {
     int next = tick + 1;
     tick = next;
+    count();
   }
 
   public int tick() {
@@ -94,65 +132,96 @@ public final class InFlightLimits {
   /**
    * Pays for a request.
    *
-   * @param read number of bytes that a READ fetches; else 0
-   * @param ofShare whether the ring has a doorbell of its own left
+   * @param read whether it is a READ
+   * @param bytes that it moves
    * @param turn whether the ring has its turn among the waiting ones
-   * @return the payment, 0 for a doorbell of the share alone; {@link #REFUSED} when the request
-   *     must wait
+   * @return the payment, or {@link #REFUSED} when the request must wait
    */
-  int pay(int read, boolean ofShare, boolean turn) {
-    if (read != 0 && !takeBytes(read, turn)) {
+  int pay(boolean read, long bytes, boolean turn) {
+    if (!turn && waitingCount != 0 || ownWaits() && count.isAlmostFull()) {
       return REFUSED;
     }
-    int bytes = read != 0 ? OF_READS : 0;
-    if (ofShare) {
-      return bytes;
+    boolean bound = read && boundsBytes;
+    if (bound && !count.countsBytes()) {
+      startCountingBytes();
     }
-    if (doorbells.takeOne()) {
-      return bytes | OF_RESERVE;
-    }
-    if (read != 0) {
-      reads.give(read);
-    }
-    return REFUSED;
+    return count.take(bound, bytes);
   }
 
-  /** Whether a payment, which may have other bits from 4 on, uses a doorbell of the reserve. */
-  static boolean isOfReserve(int payment) {
-    return (payment & OF_RESERVE) != 0;
+  private synchronized void startCountingBytes() {
+    count.countBytes();
+    calm = false;
+  }
+
+  /** Returns the payment of a request, which may have other bits beside it. */
+  void giveBack(int payment, boolean read, long bytes) {
+    if ((payment & WITH_BYTES) != 0) {
+      count.give(read && boundsBytes, bytes);
+    } else if ((payment & ONE) != 0) {
+      count.give(1);
+    }
   }
 
   /** The flags of a slot without the payment. */
   static int withoutPayment(int mark) {
-    return mark & ~(OF_RESERVE | OF_READS);
+    return mark & ~(ONE | WITH_BYTES);
   }
 
-  private boolean takeBytes(int bytes, boolean turn) {
-    if (turn) {
-      boolean taken = reads.take(bytes);
-      firstWantsBytes = !taken;
-      return taken;
-    }
-    return !(firstWantsBytes && waitingCount != 0) && reads.take(bytes);
+  /**
+   * Pays for an element of the driver. Once it was refused, requests leave room for it.
+   *
+   * @return the payment, or {@link #REFUSED} when there is no room now
+   */
+  synchronized int payOwn() {
+    int payment = count.take(false, 0);
+    ownTick = payment == REFUSED ? tick : tick - OWN_TICKS - 1;
+    count();
+    return payment;
   }
 
-  /** Returns the payment of a request, if there was one. */
-  void giveBack(int payment, int read) {
-    if ((payment & OF_RESERVE) != 0) {
-      doorbells.giveOne();
-    }
-    if ((payment & OF_READS) != 0) {
-      reads.give(read);
-    }
+  // ---- shares
+
+  /** A ring has a share from now on. Callers hold its lock. */
+  synchronized void shares(Waiting ring) {
+    sharers.add(ring);
+    shared = true;
   }
 
-  /** Pays for a doorbell without a request; false if there is none left. */
-  boolean payOwn() {
-    return doorbells.takeOne();
+  /** Returns a part of a share. Callers hold the ring's lock. */
+  void giveShare(int requests) {
+    count.give(requests);
   }
 
-  void giveBackOwn() {
-    doorbells.giveOne();
+  /** A ring has no share any more. Callers hold its lock. */
+  synchronized void sharesNoMore(Waiting ring) {
+    sharers.remove(ring);
+    shared = !sharers.isEmpty();
+  }
+
+  private synchronized List<Waiting> sharers() {
+    return List.copyOf(sharers);
+  }
+
+  // ---- counters
+
+  /** A READ carries a PSN towards the wrap, or over it. */
+  void countCarryingRead() {
+    carryingReads.increment();
+  }
+
+  /** READs have carried a PSN over the wrap. */
+  void countCarriedWrap() {
+    carriedWraps.increment();
+  }
+
+  /** Number of READs that carried PSNs over the wrap. */
+  public long carryingReads() {
+    return carryingReads.sum();
+  }
+
+  /** Number of times that they did. */
+  public long carriedWraps() {
+    return carriedWraps.sum();
   }
 
   // ---- those who wait
@@ -165,7 +234,7 @@ public final class InFlightLimits {
   /** A ring waits for others, and is not in the list. Callers hold its lock. */
   synchronized void await(Waiting ring) {
     waiting.addLast(ring);
-    waitingCount = waiting.size();
+    count();
   }
 
   /** Whether it is the turn of a ring. */
@@ -175,19 +244,25 @@ public final class InFlightLimits {
   }
 
   /**
-   * A ring in the list has had its turn: it leaves, stays first if it needs READ bytes, or moves to
-   * the end. Callers hold its lock.
+   * A ring in the list has had its turn: it leaves, or moves to the end if it has more. Callers
+   * hold its lock.
    */
-  @SuppressWarnings("ReferenceEquality") // a ring is itself
   synchronized void endTurn(Waiting ring, boolean waits) {
-    if (waits && firstWantsBytes && waiting.peekFirst() == ring) {
-      return;
-    }
     waiting.remove(ring); // usually the first
     if (waits) {
       waiting.addLast(ring);
     }
+    count();
+  }
+
+  private void count() {
     waitingCount = waiting.size();
+    calm = waitingCount == 0 && !ownWaits() && !count.countsBytes();
+  }
+
+  /** Whether an element of the driver was refused not long ago, and none was taken since. */
+  private boolean ownWaits() {
+    return tick - ownTick <= OWN_TICKS;
   }
 
   /**
@@ -199,21 +274,27 @@ public final class InFlightLimits {
     // both are volatile accesses, and so are those of the ring, the other way round.
     if (waitingCount != 0) {
       ringAll();
+    } else if (shared && ownWaits()) {
+      boolean _ = collectShares();
     }
   }
 
   private void ringAll() {
-    for (int left = waitingCount; left > 0; left--) {
+    for (int left = MOST_TURNS; left > 0 && (shared || !count.isFull()); left--) {
       Waiting ring = first();
-      if (ring == null) {
-        return;
-      }
-      firstWantsBytes = false;
-      ring.ringInTurn();
-      if (firstWantsBytes) {
+      if (ring == null || !ring.ringInTurn() && !(collectShares() && ring.ringInTurn())) {
         return;
       }
     }
+  }
+
+  /** Takes back what rings keep and do not use; returns whether any had a share. */
+  private boolean collectShares() {
+    if (!shared) {
+      return false;
+    }
+    sharers().forEach(Waiting::returnShare);
+    return true;
   }
 
   /**

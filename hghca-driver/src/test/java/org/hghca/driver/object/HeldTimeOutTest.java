@@ -23,7 +23,7 @@ class HeldTimeOutTest {
   enum Hold {
     A_FENCE("&outstanding=8"),
     THE_ONE_BEFORE(""),
-    THE_QUOTA("&outstanding=8");
+    THE_CARD("&outstanding=8");
 
     private final String parameters;
 
@@ -53,8 +53,8 @@ class HeldTimeOutTest {
       card.hca.stallAfter(0);
       HghcaQueuePair qp = hold(hold, card);
       assertThat(qp.software().sends().holds()).isTrue();
-      // Those of the quota have no time-out; a request of the ring itself must not have one yet.
-      pass(card, hold == Hold.THE_QUOTA ? 3 * TIME_OUT : TIME_OUT * 8 / 10);
+      // Those of the others have no time-out; a request of the ring itself must not have one yet.
+      pass(card, hold == Hold.THE_CARD ? 3 * TIME_OUT : TIME_OUT * 8 / 10);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
       assertThat(qp.software().sends().holds()).isTrue();
 
@@ -77,24 +77,24 @@ class HeldTimeOutTest {
   /** Posts requests that hold back the last request of a queue pair; the card sends nothing yet. */
   private static HghcaQueuePair hold(Hold hold, MaintainedCard card) {
     SendRequest held = card.write(8).signaled();
-    if (hold == Hold.THE_QUOTA) {
-      fillQuota(card);
+    if (hold == Hold.THE_CARD) {
+      fillCard(card);
     }
     HghcaQueuePair qp = queuePair(card);
     card.connect(qp, qp.number());
-    if (hold != Hold.THE_QUOTA) {
+    if (hold != Hold.THE_CARD) {
       qp.postSend(hold == Hold.A_FENCE ? card.read(8) : card.write(8));
     }
     qp.postSend(hold == Hold.A_FENCE ? held.fence() : held);
     return qp;
   }
 
-  /** Uses up all quotas, by six that send nothing, and all 16 doorbells of the reserve. */
-  private static void fillQuota(MaintainedCard card) {
-    for (int i = 0; i < 8; i++) {
+  /** Has as many requests in flight as the card may have, 40. */
+  private static void fillCard(MaintainedCard card) {
+    for (int i = 0; i < 5; i++) {
       HghcaQueuePair filler = queuePair(card);
       card.connect(filler, filler.number(), NO_TIME_OUT);
-      for (int request = 0; i >= 6 && request < 8; request++) {
+      for (int request = 0; request < 8; request++) {
         filler.postSend(card.write(8));
       }
       assertThat(filler.software().sends().holds()).isFalse();

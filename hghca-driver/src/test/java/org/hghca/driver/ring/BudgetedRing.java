@@ -54,7 +54,7 @@ public final class BudgetedRing {
   final MemorySegment memory = Arena.ofAuto().allocate(SLOTS * SLOT, 4096);
   final List<Long> doorbells = new ArrayList<>();
   final SendChecks checks =
-      new SendChecks(new RequestMemory(KEYS, PD), qpn -> SendChecks.UNKNOWN, 1024);
+      new SendChecks(new RequestMemory(KEYS, PD), qpn -> SendChecks.UNKNOWN, 512);
   final SpinLock lock = new SpinLock(LockRank.SENDS);
   final BudgetedSendRing ring;
   private final Completions completions = new Completions(1);
@@ -81,7 +81,7 @@ public final class BudgetedRing {
 
   /** The doorbell budget of a card of its own. */
   public static InFlightLimits inFlight(int window) {
-    return new InFlightLimits(HardwareProfile.R1, window);
+    return new InFlightLimits(HardwareProfile.R1, window, HardwareProfile.R1.requestsInFlight());
   }
 
   static SendRequest request() {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** No more doorbells are in flight than the card holds, and no held one is lost. */
 class InFlightLimitsTest {
-  private static final int MOST = 63;
+  private static final int MOST = 40;
 
   private final InFlightLimits inFlight = BudgetedRing.inFlight(MOST);
   private final List<BudgetedRing> rings = new ArrayList<>();
@@ -36,19 +36,18 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void oneRingHasItsShareAndAllOfTheReserve() {
+  void oneRingHasAllOfTheCard() {
     BudgetedRing ring = ring();
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < MOST + 10; i++) {
       assertThat(ring.ring.post(good())).isTrue();
     }
-    assertThat(ring.doorbells).hasSize(8 + 16);
-    assertThat(inFlight.waiting()).isEqualTo(1);
-    assertThat(ring.ring.posted()).isEqualTo(40);
-    assertThat(ring.ring.doorbells()).isEqualTo(24);
+    assertThat(ring.doorbells).hasSize(MOST);
+    assertThat(ring.ring.posted()).isEqualTo(MOST + 10);
+    assertThat(ring.ring.doorbells()).isEqualTo(MOST);
   }
 
   @Test
-  void manyRingsHaveSixtyThreeTogether() {
+  void manyRingsHaveFortyTogether() {
     for (int i = 0; i < 100; i++) {
       ring();
     }
@@ -58,25 +57,72 @@ class InFlightLimitsTest {
       }
     }
     assertThat(rung()).isEqualTo(MOST);
-    assertThat(inFlight.waiting()).isEqualTo(95 + 5);
+    assertThat(inFlight.waiting()).isEqualTo(100);
+  }
+
+  /** A queue pair that has nothing to send keeps nothing from one that has. */
+  @Test
+  void idleRingsGiveTheirSharesToThoseThatWait() {
+    for (int i = 0; i < MOST; i++) {
+      BudgetedRing idle = ring();
+      idle.ring.post(good());
+      idle.complete();
+    }
+    BudgetedRing busy = ring();
+    for (int i = 0; i < MOST; i++) {
+      busy.ring.post(good());
+    }
+    inFlight.ringWaiting();
+    assertThat(busy.doorbells).hasSize(MOST);
+  }
+
+  /** Each has one outstanding request at a time, and posts the next at once. */
+  @Test
+  void ringsAreServedInTurn() {
+    InFlightLimits one = BudgetedRing.inFlight(1);
+    for (int i = 0; i < 256; i++) {
+      rings.add(new BudgetedRing(QpType.RC, one));
+    }
+    for (BudgetedRing ring : rings) {
+      for (int i = 0; i < 20; i++) {
+        ring.ring.post(good());
+      }
+    }
+    for (int step = 0; step < 5120 - MOST; step++) {
+      BudgetedRing oldest =
+          rings.stream()
+              .filter(ring -> ring.ring.rung() > 0)
+              .min((a, b) -> a.doorbells.size() - b.doorbells.size())
+              .orElseThrow();
+      oldest.complete();
+      oldest.ring.ringHeld();
+      one.ringWaiting();
+      assertThat(rung()).as("the card is full").isEqualTo(MOST + step + 1);
+      int most = rings.stream().mapToInt(ring -> ring.doorbells.size()).max().orElseThrow();
+      int least = rings.stream().mapToInt(ring -> ring.doorbells.size()).min().orElseThrow();
+      assertThat(most - least).as("nobody is passed over").isLessThanOrEqualTo(2);
+    }
   }
 
   @Test
   void heldRequestsAreRungOneByOneAsOthersComplete() {
     BudgetedRing ring = ring();
-    for (int i = 0; i < 40; i++) {
+    int all = MOST + 20;
+    for (int i = 0; i < all; i++) {
       ring.ring.post(good());
     }
     ring.complete();
-    assertThat(ring.doorbells).hasSize(24);
+    assertThat(ring.doorbells).hasSize(MOST);
+    ring.ring.ringHeld();
     inFlight.ringWaiting();
-    assertThat(ring.rungSlots()).hasSize(25).endsWith(24);
-    assertThat(inFlight.waiting()).isEqualTo(1);
-    for (int i = 1; i < 40; i++) {
+    assertThat(ring.rungSlots()).hasSize(MOST + 1).endsWith(MOST);
+    for (int i = 1; i < all; i++) {
       ring.complete();
+      ring.ring.ringHeld();
       inFlight.ringWaiting();
     }
-    assertThat(ring.rungSlots()).containsExactlyElementsOf(IntStream.range(0, 40).boxed().toList());
+    assertThat(ring.rungSlots())
+        .containsExactlyElementsOf(IntStream.range(0, all).boxed().toList());
     assertThat(inFlight.waiting()).isZero();
   }
 
@@ -92,18 +138,18 @@ class InFlightLimitsTest {
       assertThat(NextUnit.nextSize16(ring.memory, next)).as("slot %d", slot).isZero();
       assertThat(NextUnit.nextFence(ring.memory, next)).as("slot %d", slot).isZero();
     }
-    assertThat(ring.doorbells).hasSize(24).noneMatch(doorbell -> Doorbell.fence(doorbell) != 0);
+    assertThat(ring.doorbells).hasSize(MOST).noneMatch(doorbell -> Doorbell.fence(doorbell) != 0);
   }
 
   @Test
   void nextPostRingsHeldRequests() {
     BudgetedRing ring = ring();
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < MOST + 5; i++) {
       ring.ring.post(good());
     }
     ring.complete();
     ring.ring.post(good());
-    assertThat(ring.rungSlots()).hasSize(25).endsWith(24);
+    assertThat(ring.rungSlots()).hasSize(MOST + 1).endsWith(MOST);
   }
 
   @Test
@@ -157,17 +203,19 @@ class InFlightLimitsTest {
   @Test
   void fencedRequestAndAllBehindItWaitForTheReadsBefore() {
     BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(8));
+    ring.ring.post(read(8)); // from here on no READ waits for requests without bytes
+    ring.complete();
     SendRequest[] list = {good(), read(8), good(), good().fence(), good()};
     ring.ring.post(list, 0, 5);
-    assertThat(ring.rungSlots()).containsExactly(0, 1, 2);
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 2, 3);
     ring.complete();
     ring.ring.ringHeld();
-    assertThat(ring.rungSlots()).as("the READ is not complete").containsExactly(0, 1, 2);
+    assertThat(ring.rungSlots()).as("the READ is not complete").containsExactly(0, 1, 2, 3);
     ring.complete();
     ring.ring.ringHeld();
-    assertThat(ring.rungSlots()).containsExactly(0, 1, 2, 3, 4);
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 2, 3, 4, 5);
     ring.ring.post(good().fence());
-    assertThat(ring.rungSlots()).as("no READ before it").hasSize(6);
+    assertThat(ring.rungSlots()).as("no READ before it").hasSize(7);
   }
 
   private static SendRequest read(int bytes) {
@@ -185,35 +233,112 @@ class InFlightLimitsTest {
   @Test
   void bytesOfReadsInFlightAreLimitedOverAllRings() {
     List<BudgetedRing> several = List.of(ring(), ring(), ring(), ring());
-    several.forEach(ring -> ring.ring.post(write(9000)));
-    assertThat(rung()).as("nothing else is").isEqualTo(4);
-    several.get(0).ring.post(read(600));
-    several.get(1).ring.post(read(424));
+    several.get(0).ring.post(read(480));
+    several.get(1).ring.post(read(385)); // 13 beats of 32
+    assertThat(rung()).as("896 bytes").isEqualTo(2);
     several.get(2).ring.post(read(1));
     several.get(3).ring.post(write(100));
-    assertThat(rung()).as("1024 bytes").isEqualTo(7);
-    several.get(1).complete();
+    assertThat(rung()).as("they wait, and all behind them").isEqualTo(2);
     several.get(1).complete();
     inFlight.ringWaiting();
-    assertThat(rung()).isEqualTo(8);
+    assertThat(rung()).isEqualTo(4);
   }
 
   @Test
-  void waitingReadIsNotOvertakenByShorterOnes() {
-    BudgetedRing first = ring();
-    BudgetedRing second = ring();
-    BudgetedRing third = ring();
-    first.ring.post(read(100));
-    second.ring.post(read(1024));
-    third.ring.post(read(100));
-    assertThat(rung()).as("the last one waits for its turn").isEqualTo(1);
-    first.complete();
+  void allBytesAreLimitedWhileThereIsARead() {
+    List<BudgetedRing> several = List.of(ring(), ring(), ring(), ring());
+    several.get(0).ring.post(read(96));
+    several.get(1).ring.post(write(2976));
+    several.get(2).ring.post(write(1000));
+    assertThat(rung()).as("4096 bytes").isEqualTo(3);
+    several.get(3).ring.post(write(1));
+    assertThat(several.get(3).doorbells).isEmpty();
+    several.get(0).complete();
     inFlight.ringWaiting();
-    assertThat(second.doorbells).hasSize(1);
-    assertThat(rung()).isEqualTo(2);
-    second.complete();
+    assertThat(several.get(3).doorbells).as("without a READ there is no limit").hasSize(1);
+  }
+
+  @Test
+  void requestLongerThanTheLimitGoesWithoutReads() {
+    BudgetedRing reader = ring();
+    BudgetedRing writer = ring();
+    reader.ring.post(read(32));
+    writer.ring.post(write(9000));
+    assertThat(writer.doorbells).isEmpty();
+    reader.complete();
     inFlight.ringWaiting();
-    assertThat(rung()).isEqualTo(3);
+    assertThat(writer.doorbells).hasSize(1);
+    reader.ring.post(read(32));
+    assertThat(reader.doorbells).as("the READ waits for it").hasSize(1);
+    writer.complete();
+    inFlight.ringWaiting();
+    assertThat(reader.doorbells).hasSize(2);
+  }
+
+  /** Before it nobody counts bytes. */
+  @Test
+  void firstReadOfTheCardWaitsForAllThatWasRungBefore() {
+    BudgetedRing writer = ring();
+    BudgetedRing reader = ring();
+    writer.ring.post(write(9000));
+    writer.ring.post(write(9000));
+    reader.ring.post(read(32));
+    writer.complete();
+    inFlight.ringWaiting();
+    assertThat(reader.doorbells).isEmpty();
+    writer.complete();
+    inFlight.ringWaiting();
+    assertThat(reader.doorbells).hasSize(1);
+  }
+
+  @Test
+  void waitingReadIsNotOvertaken() {
+    List<BudgetedRing> several = List.of(ring(), ring(), ring(), ring());
+    several.get(0).ring.post(read(500));
+    several.get(1).ring.post(read(512));
+    several.get(2).ring.post(read(100));
+    several.get(3).ring.post(write(8));
+    assertThat(rung()).as("the others wait for their turn").isEqualTo(1);
+    several.get(0).complete();
+    inFlight.ringWaiting();
+    assertThat(rung()).isEqualTo(4);
+  }
+
+  /** They must go although requests always wait. */
+  @Test
+  void elementsOfTheDriverComeFirst() {
+    BudgetedRing ring = ring();
+    for (int i = 0; i < MOST + 20; i++) {
+      ring.ring.post(good());
+    }
+    BudgetedRing ending = ring();
+    assertThat(ending.ring.ringFlush()).isFalse();
+    ring.complete();
+    ring.ring.ringHeld();
+    inFlight.ringWaiting();
+    assertThat(ring.doorbells).hasSize(MOST);
+    assertThat(ending.ring.ringFlush()).isTrue();
+    ring.complete();
+    ring.ring.ringHeld();
+    inFlight.ringWaiting();
+    assertThat(ring.doorbells).hasSize(MOST + 1);
+  }
+
+  /** The queue pair is gone meanwhile. */
+  @Test
+  void roomForAnElementOfTheDriverIsNotKeptForever() {
+    BudgetedRing ring = ring();
+    for (int i = 0; i < MOST + 20; i++) {
+      ring.ring.post(good());
+    }
+    assertThat(ring().ring.ringFlush()).isFalse();
+    ring.complete();
+    for (int i = 0; i < 3; i++) {
+      inFlight.nextTick();
+    }
+    ring.ring.ringHeld();
+    inFlight.ringWaiting();
+    assertThat(ring.doorbells).hasSize(MOST + 1);
   }
 
   @Test
@@ -231,30 +356,34 @@ class InFlightLimitsTest {
     ring.complete();
     ring.ring.ringHeld();
     assertThat(ring.rungSlots()).as("all behind waits for it").containsExactly(0, 1);
-    assertThat(ring.units(1)).containsExactly("0 0+1024");
+    assertThat(ring.units(1)).containsExactly("0 0+512");
     for (List<String> piece :
-        List.of(List.of("1024 1024+476", "1024 8192+548"), List.of("2048 8740+452"))) {
-      assertThat(ring.ring.completePiece((int) BudgetedRing.SLOT)).isTrue();
+        List.of(
+            List.of("512 512+512"),
+            List.of("1024 1024+476", "1024 8192+36"),
+            List.of("1536 8228+512"),
+            List.of("2048 8740+452"))) {
+      assertThat(ring.ring.completeStep((int) BudgetedRing.SLOT)).isTrue();
       assertThat(ring.ring.names(BudgetedRing.MEMORY.key())).isTrue();
       ring.ring.ringHeld();
       assertThat(ring.units(1)).containsExactlyElementsOf(piece);
     }
-    assertThat(ring.rungSlots()).containsExactly(0, 1, 1, 1);
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 1, 1, 1, 1);
     assertThat(ring.ring.holds()).isTrue();
-    assertThat(ring.ring.completePiece((int) BudgetedRing.SLOT)).as("the last one").isFalse();
+    assertThat(ring.ring.completeStep((int) BudgetedRing.SLOT)).as("the last one").isFalse();
     assertThat(ring.complete().byteLength(0)).isEqualTo(2500);
     ring.ring.ringHeld();
-    assertThat(ring.rungSlots()).containsExactly(0, 1, 1, 1, 2);
-    assertThat(ring.ring.packets()).as("of 256 bytes").isEqualTo(1 + 4 + 4 + 2 + 1);
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 1, 1, 1, 1, 2);
+    assertThat(ring.ring.packets()).as("of 256 bytes").isEqualTo(1 + 4 * 2 + 2 + 1);
   }
 
   /** The program may not poll for it, so another thread must check. */
   @Test
   void longReadInProgressCountsAsHeld() {
     BudgetedRing ring = ring();
-    ring.ring.post(read(1025));
+    ring.ring.post(read(513));
     assertThat(ring.ring.holds()).isTrue();
-    assertThat(ring.ring.completePiece(0)).isTrue();
+    assertThat(ring.ring.completeStep(0)).isTrue();
     assertThat(ring.ring.holds()).isTrue();
     ring.ring.ringHeld();
     assertThat(ring.ring.holds()).as("the last piece").isFalse();
@@ -265,7 +394,7 @@ class InFlightLimitsTest {
     BudgetedRing ring = ring();
     ring.ring.post(read(5000));
     ring.ring.post(good());
-    assertThat(ring.ring.completePiece(0)).isTrue();
+    assertThat(ring.ring.completeStep(0)).isTrue();
     ring.ring.stopRinging();
     ring.ring.ringHeld();
     assertThat(ring.doorbells).hasSize(1);
@@ -276,7 +405,7 @@ class InFlightLimitsTest {
     ring.complete();
     assertThat(ring.ring.outstanding()).isZero();
     BudgetedRing other = ring();
-    other.ring.post(read(1024));
+    other.ring.post(read(512));
     assertThat(other.doorbells).as("all bytes have come back").hasSize(1);
   }
 
@@ -306,63 +435,64 @@ class InFlightLimitsTest {
   @Test
   void resetRingReturnsItsDoorbells() {
     BudgetedRing first = ring();
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < MOST + 10; i++) {
       first.ring.post(good());
     }
     BudgetedRing second = ring();
     for (int i = 0; i < 10; i++) {
       second.ring.post(good());
     }
-    assertThat(second.doorbells).hasSize(8);
+    assertThat(second.doorbells).isEmpty();
     first.ring.setOpen(() -> false);
     first.ring.reset();
     inFlight.ringWaiting();
     assertThat(second.doorbells).as("both").hasSize(10);
-    assertThat(first.doorbells).as("never rung for again").hasSize(24);
-    for (int i = 0; i < 4; i++) {
-      ring();
+    assertThat(first.doorbells).as("never rung for again").hasSize(MOST);
+    BudgetedRing third = ring();
+    for (int i = 0; i < MOST; i++) {
+      third.ring.post(good());
     }
-    for (BudgetedRing ring : rings.subList(2, 6)) {
-      for (int i = 0; i < 8; i++) {
-        ring.ring.post(good());
-      }
-      assertThat(ring.doorbells).as("the share of the first is free again").hasSize(8);
-    }
+    assertThat(third.doorbells).as("the share of the first is free again").hasSize(MOST - 10);
   }
 
   @Test
   void closedRingRingsNoMore() {
     BudgetedRing ring = ring();
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < MOST + 5; i++) {
       ring.ring.post(good());
     }
     ring.complete();
     ring.ring.stopRinging();
-    assertThat(ring.ring.rung()).isEqualTo(23);
+    assertThat(ring.ring.rung()).isEqualTo(MOST - 1);
     inFlight.ringWaiting();
-    assertThat(ring.doorbells).hasSize(24);
-    for (int i = 0; i < 29; i++) {
+    assertThat(ring.doorbells).hasSize(MOST);
+    for (int i = 0; i < MOST + 4; i++) {
       ring.complete();
     }
     BudgetedRing other = ring();
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < MOST; i++) {
       other.ring.post(good());
     }
-    assertThat(other.doorbells).as("the reserve is whole again").hasSize(24);
+    inFlight.ringWaiting();
+    assertThat(other.doorbells).as("all of the card").hasSize(MOST);
+    other.complete();
     ring.ring.setOpen(() -> false);
     ring.ring.reset();
     ring.ring.setOpen(() -> true);
     ring.ring.post(good());
-    assertThat(ring.doorbells).hasSize(25);
+    inFlight.ringWaiting();
+    assertThat(ring.doorbells).hasSize(MOST + 1);
   }
 
   @Test
   void threadThatMeetsADoorbellInProgressWaitsForIt() throws InterruptedException {
-    BudgetedRing ring = ring();
-    for (int i = 0; i < 25; i++) {
-      ring.ring.post(good());
+    BudgetedRing other = ring();
+    for (int i = 0; i < MOST; i++) {
+      other.ring.post(good());
     }
-    ring.complete();
+    BudgetedRing ring = ring();
+    ring.ring.post(good());
+    other.complete();
     List<Integer> seen = Collections.synchronizedList(new ArrayList<>());
     Runnable ringing =
         () -> {
@@ -379,7 +509,7 @@ class InFlightLimitsTest {
     for (Thread thread : threads) {
       thread.join();
     }
-    assertThat(seen).containsExactly(25, 25);
+    assertThat(seen).containsExactly(1, 1);
   }
 
   static boolean isAtALockOrOver(Thread thread) {
@@ -392,11 +522,11 @@ class InFlightLimitsTest {
   @Test
   void nothingStaysHeldWhenADoorbellIsReturnedConcurrently() throws InterruptedException {
     BudgetedRing other = ring();
-    for (int i = 0; i < 24; i++) {
-      other.ring.post(good()); // the reserve is empty
+    int share = 8;
+    for (int i = 0; i < MOST - share; i++) {
+      other.ring.post(good());
     }
     BudgetedRing ring = ring();
-    int share = 8;
     for (int i = 0; i < share; i++) {
       ring.ring.post(good());
     }
@@ -459,10 +589,10 @@ class InFlightLimitsTest {
     // All doorbells are returned.
     BudgetedRing last = ring();
     rings.forEach(ring -> ring.doorbells.clear());
-    for (int i = 0; i < 17; i++) {
+    for (int i = 0; i <= MOST; i++) {
       last.ring.post(good());
     }
-    assertThat(last.doorbells).hasSize(16);
+    assertThat(last.doorbells).hasSize(MOST);
   }
 
   /** Posts, completes the rung requests, and never waits for more than that. */
