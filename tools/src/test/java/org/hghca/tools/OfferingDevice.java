@@ -7,10 +7,14 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.WrapMemory;
 
-/** A device whose queue pairs offer memory for the PSN wrap, and only record what they take. */
+/**
+ * A device whose queue pairs offer memory for the PSN wrap, and only record what they take. They
+ * take it before RTS.
+ */
 public final class OfferingDevice {
   private final Context real;
   private final Optional<WrapMemory> offer;
@@ -48,6 +52,10 @@ public final class OfferingDevice {
                   return offer;
                 }
                 case "takeWrapMemory" -> {
+                  QpState state = ((QueuePair) object).state();
+                  if (state != QpState.INIT && state != QpState.RTR) {
+                    throw new IllegalStateException("takes memory in " + state);
+                  }
                   taken.add((WrapMemory) arguments[0]);
                   return null;
                 }
