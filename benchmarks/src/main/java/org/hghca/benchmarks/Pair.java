@@ -53,7 +53,11 @@ record Pair(Side client, Side server, int depth) implements AutoCloseable {
 
     private QpEndpoint endpoint(QueuePair qp) {
       return new QpEndpoint(
-          context.queryPort(PORT).lid(), qp.number(), 0, context.queryGid(PORT, 0));
+          context.queryPort(PORT).lid(),
+          qp.number(),
+          0,
+          context.queryGid(PORT, 0),
+          qp.offerWrapMemory());
     }
 
     private void connect(QueuePair qp, QpEndpoint peer) {
@@ -62,6 +66,7 @@ record Pair(Side client, Side server, int depth) implements AutoCloseable {
               .withPathMtu(context.queryPort(PORT).activeMtu())
               .withReadAtomic(READS);
       qp.modify(options.toInit(QpType.RC));
+      peer.wrapMemory().ifPresent(qp::takeWrapMemory);
       qp.modify(options.toRtr(QpType.RC, peer));
       qp.modify(options.toRts(QpType.RC, 0));
     }

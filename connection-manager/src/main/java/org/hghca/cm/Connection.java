@@ -78,7 +78,8 @@ final class Connection implements HandshakeEvents, End {
         .withFlowControl(request.flowControl())
         .withRetryCount(request.retryCount())
         .withRnrRetryCount(request.rnrRetry())
-        .withQueuePair(request.qpNumber(), request.sharedReceiveQueue());
+        .withQueuePair(request.qpNumber(), request.sharedReceiveQueue())
+        .withWrapMemory(request.wrapMemory());
   }
 
   private static ConnectionParameters answered(ConnectReply reply) {
@@ -88,7 +89,8 @@ final class Connection implements HandshakeEvents, End {
         .withInitiatorDepth(reply.responderResources())
         .withFlowControl(reply.flowControl())
         .withRnrRetryCount(reply.rnrRetry())
-        .withQueuePair(reply.qpNumber(), reply.sharedReceiveQueue());
+        .withQueuePair(reply.qpNumber(), reply.sharedReceiveQueue())
+        .withWrapMemory(reply.wrapMemory());
   }
 
   /**

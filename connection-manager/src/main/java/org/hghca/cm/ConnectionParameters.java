@@ -1,8 +1,12 @@
 package org.hghca.cm;
 
+import java.util.Objects;
+import java.util.Optional;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WrapMemory;
 
 /**
  * What an end asks of a connection: {@code rdma_conn_param}. Immutable: each {@code with} returns a
@@ -31,6 +35,7 @@ public final class ConnectionParameters {
     private int rnrRetryCount = 7;
     private boolean sharedReceiveQueue;
     private int qpNumber;
+    private Optional<WrapMemory> wrapMemory = Optional.empty();
 
     Values copy() {
       try {
@@ -104,6 +109,17 @@ public final class ConnectionParameters {
     return new ConnectionParameters(changed);
   }
 
+  /**
+   * What the queue pair of an identifier that has none of its own offers the peer: {@link
+   * QueuePair#offerWrapMemory}. Only the TCP carrier brings it to the peer; the {@code ib} carrier
+   * is for devices that need none.
+   */
+  public ConnectionParameters withWrapMemory(Optional<WrapMemory> offered) {
+    Values changed = values.copy();
+    changed.wrapMemory = Objects.requireNonNull(offered);
+    return new ConnectionParameters(changed);
+  }
+
   PrivateData data() {
     return values.privateData;
   }
@@ -139,6 +155,15 @@ public final class ConnectionParameters {
 
   public int qpNumber() {
     return values.qpNumber;
+  }
+
+  /**
+   * The memory that is offered for the wrap of the other end's PSNs. Of what the peer asks or
+   * answers: what {@link QueuePair#takeWrapMemory} takes before RTR, which the queue pair of an
+   * identifier does by itself.
+   */
+  public Optional<WrapMemory> wrapMemory() {
+    return values.wrapMemory;
   }
 
   @Override

@@ -113,6 +113,7 @@ final class IdQueuePair {
   void bringUp(QpSetup setup) {
     queuePair.ifPresent(
         pair -> {
+          setup.wrapMemory().ifPresent(pair::takeWrapMemory);
           pair.modify(setup.rtr());
           pair.modify(setup.rts());
         });

@@ -12,6 +12,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WrapMemory;
 
 /**
  * What an end asks of its peer, and what it answers: the contents of REQ, REP and SIDR_REQ from the
@@ -62,7 +63,8 @@ final class Negotiation {
         parameters.rnrRetryCount(),
         parameters.flowControl(),
         route.path().ackTimeout(device.localAckDelay()),
-        parameters.data());
+        parameters.data(),
+        wrapMemory(queuePair, parameters));
   }
 
   /**
@@ -88,7 +90,8 @@ final class Negotiation {
         parameters.rnrRetryCount(),
         parameters.flowControl(),
         device.localAckDelay(),
-        parameters.data());
+        parameters.data(),
+        wrapMemory(queuePair, parameters));
   }
 
   /**
@@ -105,6 +108,12 @@ final class Negotiation {
   /** The number of a queue pair, or that of the parameters. */
   static int number(Optional<QueuePair> queuePair, ConnectionParameters parameters) {
     return queuePair.map(QueuePair::number).orElse(parameters.qpNumber());
+  }
+
+  /** What a queue pair offers, or what the parameters offer for that of the program. */
+  private static Optional<WrapMemory> wrapMemory(
+      Optional<QueuePair> queuePair, ConnectionParameters parameters) {
+    return queuePair.map(QueuePair::offerWrapMemory).orElse(parameters.wrapMemory());
   }
 
   private static boolean hasSharedReceives(

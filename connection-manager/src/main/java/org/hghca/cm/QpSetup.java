@@ -1,6 +1,7 @@
 package org.hghca.cm;
 
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.ConnectRequest;
@@ -11,10 +12,12 @@ import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.WrapMemory;
 
 /**
  * The attributes that bring a connected queue pair to each state: what {@code rdma_init_qp_attr}
- * computes from REQ and REP.
+ * computes from REQ and REP; and the memory that the peer offers, which the queue pair takes before
+ * RTR.
  */
 record QpSetup(
     QpType type,
@@ -27,7 +30,8 @@ record QpSetup(
     int initiatorDepth,
     int ackTimeout,
     int retryCount,
-    int rnrRetry) {
+    int rnrRetry,
+    Optional<WrapMemory> wrapMemory) {
   /** 0.64 ms, as the examples; the 0 of Linux would be 655 ms. */
   private static final int MIN_RNR_TIMER = 12;
 
@@ -44,7 +48,8 @@ record QpSetup(
         Math.min(request.initiatorDepth(), reply.responderResources()),
         request.path().ackTimeout(reply.targetAckDelay()),
         request.retryCount(),
-        reply.rnrRetry());
+        reply.rnrRetry(),
+        reply.wrapMemory());
   }
 
   /** Of the end that was asked. */
@@ -60,7 +65,8 @@ record QpSetup(
         reply.initiatorDepth(),
         request.ackTimeout(),
         request.retryCount(),
-        request.rnrRetry());
+        request.rnrRetry(),
+        request.wrapMemory());
   }
 
   /** What a peer may do: reads and atomics only if some are served. */

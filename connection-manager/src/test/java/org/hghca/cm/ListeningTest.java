@@ -104,7 +104,8 @@ class ListeningTest {
             7,
             false,
             1,
-            NONE);
+            NONE,
+            Optional.empty());
     return listeners.getFirst().requested(new Silent(), request);
   }
 

@@ -1,6 +1,8 @@
 package org.hghca.cm.carrier;
 
 import java.util.Objects;
+import java.util.Optional;
+import org.hghca.verbs.WrapMemory;
 
 /**
  * What the passive end answers: the contents of a REP, as the end that holds this record sees them.
@@ -16,6 +18,8 @@ import java.util.Objects;
  * @param flowControl whether the passive end gives credits
  * @param targetAckDelay the code of the longest time in which the passive end acknowledges; 5 bits
  * @param privateData of the application
+ * @param wrapMemory what the passive end offers for the wrap of the active end's PSNs; not all
+ *     carriers bring it to the peer
  */
 public record ConnectReply(
     Path path,
@@ -27,11 +31,13 @@ public record ConnectReply(
     int rnrRetry,
     boolean flowControl,
     int targetAckDelay,
-    PrivateData privateData) {
+    PrivateData privateData,
+    Optional<WrapMemory> wrapMemory) {
 
   /** An answer. */
   public ConnectReply {
     Objects.requireNonNull(path);
     Objects.requireNonNull(privateData);
+    Objects.requireNonNull(wrapMemory);
   }
 }

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.Optional;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.WrapMemory;
 
 /**
  * What the active end asks for: the contents of a REQ, as the end that holds this record sees them.
@@ -25,6 +26,8 @@ import org.hghca.verbs.QpType;
  * @param flowControl whether the end that asks gives credits
  * @param ackTimeout the code of the local ACK timeout; 5 bits
  * @param privateData of the application, without the header that names addresses
+ * @param wrapMemory what the end that asks offers for the wrap of the peer's PSNs; not all carriers
+ *     bring it to the peer
  */
 public record ConnectRequest(
     long serviceId,
@@ -42,7 +45,8 @@ public record ConnectRequest(
     int rnrRetry,
     boolean flowControl,
     int ackTimeout,
-    PrivateData privateData) {
+    PrivateData privateData,
+    Optional<WrapMemory> wrapMemory) {
 
   /** A request. */
   public ConnectRequest {
@@ -51,5 +55,6 @@ public record ConnectRequest(
     Objects.requireNonNull(path);
     Objects.requireNonNull(type);
     Objects.requireNonNull(privateData);
+    Objects.requireNonNull(wrapMemory);
   }
 }

@@ -122,7 +122,8 @@ final class Requests {
         rep.rnrRetry(),
         rep.flowControl(),
         rep.targetAckDelay(),
-        rep.privateData());
+        rep.privateData(),
+        Optional.empty());
   }
 
   /** Whether the transport is that of a type of queue pairs. */
@@ -200,7 +201,8 @@ final class Requests {
         req.rnrRetry(),
         req.flowControl(),
         req.primary().ackTimeout(),
-        addresses.privateData());
+        addresses.privateData(),
+        Optional.empty());
   }
 
   private static Path path(PathFields fields, int index, Req req) {

@@ -161,6 +161,9 @@ final class Acceptor {
     } catch (VersionException e) {
       LOG.warn("refused a connection: {}", e.getMessage());
       return refuse(link, TcpHandshake.OTHER_VERSION);
+    } catch (UnusableOfferException e) {
+      LOG.warn("refused a connection: {}", e.getMessage());
+      return refuse(link, TcpHandshake.UNSUPPORTED);
     } catch (MalformedException e) {
       LOG.info("closed a socket that is not of a connection manager: {}", e.getMessage());
     } catch (IOException e) {

@@ -17,6 +17,7 @@ import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WrapMemory;
 
 /**
  * The bodies of messages. What a peer sends is checked before it is used: the length of private
@@ -25,6 +26,10 @@ import org.hghca.verbs.VerbsException;
  * <p>A path is 28 bytes: the sender's GID (16), flow label (4), traffic class, hop limit, service
  * level, MTU code and packet life (1 each), 3 of 0. A request has the service ID (8), the port of
  * the sender (2), and its path before its numbers.
+ *
+ * <p>The memory that a request or a reply offers for the PSN wrap follows the private data: rkey
+ * (4), address (8) and length (4). Without an offer the message ends before it. Versions that do
+ * not know it ignore what follows the private data, as this one ignores what follows the offer.
  */
 final class Bodies {
   /** More than any message of a connection carries. */
@@ -44,6 +49,23 @@ final class Bodies {
     byte[] bytes = new byte[length];
     from.get(bytes);
     return PrivateData.of(bytes);
+  }
+
+  private static void put(ByteBuffer to, WrapMemory memory) {
+    to.putInt(memory.rkey()).putLong(memory.address()).putInt(memory.length());
+  }
+
+  private static Optional<WrapMemory> wrapMemory(ByteBuffer from) throws MalformedException {
+    if (!from.hasRemaining()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(new WrapMemory(from.getInt(), from.getLong(), from.getInt()));
+    } catch (BufferUnderflowException _) {
+      throw new UnusableOfferException("an offer of memory that is too short");
+    } catch (VerbsException e) {
+      throw new UnusableOfferException(e.getMessage());
+    }
   }
 
   /** The reason of a refusal. */
@@ -137,6 +159,7 @@ final class Bodies {
     body.put((byte) request.retryCount()).put((byte) request.rnrRetry());
     body.put((byte) (request.flowControl() ? 1 : 0)).put((byte) request.ackTimeout());
     put(body, request.privateData());
+    request.wrapMemory().ifPresent(memory -> put(body, memory));
     return new Message(Message.Kind.REQUEST, body.flip());
   }
 
@@ -169,7 +192,8 @@ final class Bodies {
               bits(from.get(), 3),
               from.get() != 0,
               bits(from.get(), 5),
-              privateData(from));
+              privateData(from),
+              wrapMemory(from));
         });
   }
 
@@ -192,6 +216,7 @@ final class Bodies {
     body.put((byte) reply.rnrRetry()).put((byte) (reply.flowControl() ? 1 : 0));
     body.put((byte) reply.targetAckDelay());
     put(body, reply.privateData());
+    reply.wrapMemory().ifPresent(memory -> put(body, memory));
     return new Message(Message.Kind.REPLY, body.flip());
   }
 
@@ -215,7 +240,8 @@ final class Bodies {
               bits(from.get(), 3),
               from.get() != 0,
               bits(from.get(), 5),
-              privateData(from));
+              privateData(from),
+              wrapMemory(from));
         });
   }
 

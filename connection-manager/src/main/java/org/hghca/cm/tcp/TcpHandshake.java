@@ -25,6 +25,8 @@ final class TcpHandshake implements Handshake {
   /** Codes of REJ. */
   static final int TIMED_OUT = 4;
 
+  static final int UNSUPPORTED = 5;
+
   static final int NO_LISTENER = 8;
   static final int CONSUMER = 28;
   static final int OTHER_VERSION = 31;
@@ -197,6 +199,9 @@ final class TcpHandshake implements Handshake {
         if (cause instanceof VersionException) {
           LOG.warn("{}: {}", request.remote(), cause.getMessage());
           reject(OTHER_VERSION, PrivateData.EMPTY, "");
+        } else if (cause instanceof UnusableOfferException) {
+          link.write(Message.reject(UNSUPPORTED, PrivateData.EMPTY));
+          reject(0, PrivateData.EMPTY, attempt(cause));
         } else if (link.isExpired() || cause instanceof MalformedException || isUnanswered()) {
           reject(0, PrivateData.EMPTY, attempt(cause));
         } else {

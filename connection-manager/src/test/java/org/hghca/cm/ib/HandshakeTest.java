@@ -105,7 +105,8 @@ class HandshakeTest {
                 6,
                 true,
                 17,
-                PrivateData.of(data)));
+                PrivateData.of(data),
+                Optional.empty()));
     ConnectReply reply = pair.active.reply;
     assertThat(reply.path()).isEqualTo(a.pathTo(b.gid));
     assertThat(reply.qpNumber()).isEqualTo(0x22);
@@ -160,7 +161,8 @@ class HandshakeTest {
             5,
             false,
             17,
-            PrivateData.EMPTY),
+            PrivateData.EMPTY,
+            Optional.empty()),
         new Recorder());
     Req req = (Req) net.takeSent().getFirst().mad().message();
     assertThat(req.primary().subnetLocal()).isTrue();

@@ -99,7 +99,8 @@ class SoftwareHcaTest {
         7,
         false,
         8,
-        PrivateData.EMPTY);
+        PrivateData.EMPTY,
+        Optional.empty());
   }
 
   /** One end, which does what is due at once and reports what happened. */
@@ -183,7 +184,8 @@ class SoftwareHcaTest {
                 7,
                 false,
                 15,
-                PrivateData.EMPTY));
+                PrivateData.EMPTY,
+                Optional.empty()));
         return Optional.of(end);
       }
 
@@ -284,7 +286,8 @@ class SoftwareHcaTest {
             7,
             false,
             8,
-            PrivateData.EMPTY),
+            PrivateData.EMPTY,
+            Optional.empty()),
         new End(events));
     assertThat(events.poll(50, TimeUnit.SECONDS)).contains("unreachable", "is not known");
     await(() -> asking.size() == 0);

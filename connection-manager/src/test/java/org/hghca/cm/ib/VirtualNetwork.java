@@ -139,7 +139,8 @@ final class VirtualNetwork {
           6,
           true,
           17,
-          PrivateData.of(data));
+          PrivateData.of(data),
+          Optional.empty());
     }
 
     ServiceRequest question(Node other, long serviceId) {
@@ -162,7 +163,8 @@ final class VirtualNetwork {
           7,
           true,
           15,
-          PrivateData.of(new byte[] {4, 5}));
+          PrivateData.of(new byte[] {4, 5}),
+          Optional.empty());
     }
 
     @Override

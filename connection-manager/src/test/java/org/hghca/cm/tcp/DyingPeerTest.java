@@ -85,11 +85,13 @@ class DyingPeerTest {
         7,
         false,
         1,
-        PrivateData.EMPTY);
+        PrivateData.EMPTY,
+        Optional.empty());
   }
 
   private static ConnectReply reply(ConnectRequest to) {
-    return new ConnectReply(to.path(), 0x12, false, 2, 1, 1, 7, false, 1, PrivateData.EMPTY);
+    return new ConnectReply(
+        to.path(), 0x12, false, 2, 1, 1, 7, false, 1, PrivateData.EMPTY, Optional.empty());
   }
 
   private static byte[] bytes(Message message) {

@@ -100,11 +100,13 @@ class TcpCarrierTest {
         7,
         false,
         1,
-        PrivateData.EMPTY);
+        PrivateData.EMPTY,
+        Optional.empty());
   }
 
   private ConnectReply reply() {
-    return new ConnectReply(request().path(), 0x12, false, 2, 1, 1, 7, false, 1, PrivateData.EMPTY);
+    return new ConnectReply(
+        request().path(), 0x12, false, 2, 1, 1, 7, false, 1, PrivateData.EMPTY, Optional.empty());
   }
 
   private Socket socket(byte[] bytes) throws IOException {

@@ -45,7 +45,11 @@ final class Pair implements AutoCloseable {
 
     QpEndpoint endpoint() {
       return new QpEndpoint(
-          context.queryPort(Driver.PORT).lid(), pair.number(), 0, context.queryGid(Driver.PORT, 0));
+          context.queryPort(Driver.PORT).lid(),
+          pair.number(),
+          0,
+          context.queryGid(Driver.PORT, 0),
+          pair.offerWrapMemory());
     }
   }
 
@@ -137,7 +141,9 @@ final class Pair implements AutoCloseable {
   private static void connect(End end, End peer, ConnectionOptions options) {
     QueuePair qp = end.pair();
     qp.modify(options.toInit(qp.type()));
-    qp.modify(options.toRtr(qp.type(), peer.endpoint()));
+    QpEndpoint to = peer.endpoint();
+    to.wrapMemory().ifPresent(qp::takeWrapMemory);
+    qp.modify(options.toRtr(qp.type(), to));
     qp.modify(options.toRts(qp.type(), 0));
   }
 

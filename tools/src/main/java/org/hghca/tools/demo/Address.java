@@ -25,7 +25,7 @@ record Address(QpEndpoint endpoint, Mtu mtu, long memory, int rkey) {
     return new Address(side.endpoint(qp, PSN), mtu, memory.address(), memory.rkey());
   }
 
-  /** {@code lid:qpn:psn:gid mtu address rkey}, the last two in hexadecimal. */
+  /** {@link QpEndpoint#toText}, then {@code mtu address rkey}, the last two in hexadecimal. */
   private String toText() {
     HexFormat hex = HexFormat.of();
     return "%s %d %s %s"

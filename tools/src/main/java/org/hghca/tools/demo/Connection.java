@@ -90,6 +90,7 @@ final class Connection {
               .withPathMtu(own.bytes() < peer.mtu().bytes() ? own : peer.mtu())
               .withAccess(access(side));
       qp.modify(options.toInit(QpType.RC));
+      peer.endpoint().wrapMemory().ifPresent(qp::takeWrapMemory);
       qp.modify(options.toRtr(QpType.RC, peer.endpoint()));
       qp.modify(options.toRts(QpType.RC, Address.PSN));
     }

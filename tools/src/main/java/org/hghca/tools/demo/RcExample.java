@@ -128,6 +128,7 @@ final class RcExample {
     String states = "INIT";
     qp.postReceive(new ReceiveRequest(1).wrId(RECEIVE_ID).into(end.buffer()));
     journal.step(end.side(), "Receive Request was posted");
+    peer.wrapMemory().ifPresent(qp::takeWrapMemory);
     qp.modify(
         QpAttributes.to(QpState.RTR)
             .addressVector(AddressVector.to(peer.gid(), Side.GID_INDEX))

@@ -128,7 +128,8 @@ final class Side implements AutoCloseable {
 
   /** The endpoint of a queue pair of ours, for the peer. */
   QpEndpoint endpoint(QueuePair qp, int psn) {
-    return new QpEndpoint(context.queryPort(PORT).lid(), qp.number(), psn, gid());
+    return new QpEndpoint(
+        context.queryPort(PORT).lid(), qp.number(), psn, gid(), qp.offerWrapMemory());
   }
 
   /**

@@ -18,6 +18,8 @@ record Agreement(Map<String, String> values) {
   /** Bytes of a message. */
   static final int LENGTH = 512;
 
+  private static final String WRAP_MEMORY = "memory for the PSN wrap";
+
   static Agreement of(Parameters parameters) {
     Parameters.Amount amount = parameters.amount();
     Map<String, String> values = new LinkedHashMap<>();
@@ -38,6 +40,21 @@ record Agreement(Map<String, String> values) {
     values.put("queue pairs by rdma_cm (-R)", connects ? "yes" : "no");
     values.put("multicast (-g)", parameters.route().multicast().isPresent() ? "yes" : "no");
     return new Agreement(values);
+  }
+
+  /**
+   * The same of a side that offers memory for the PSN wrap of each queue pair, in a line more. It
+   * does where its device needs it, and the peer need not.
+   */
+  Agreement withWrapMemory() {
+    Map<String, String> more = new LinkedHashMap<>(values);
+    more.put(WRAP_MEMORY, "offered");
+    return new Agreement(more);
+  }
+
+  /** Whether this side offers memory, so that offers are exchanged if the other one does, too. */
+  boolean offersWrapMemory() {
+    return values.containsKey(WRAP_MEMORY);
   }
 
   byte[] toMessage() {
@@ -72,7 +89,7 @@ record Agreement(Map<String, String> values) {
     values.forEach(
         (name, own) -> {
           String other = peer.values.getOrDefault(name, "unknown");
-          if (!other.equals(own)) {
+          if (!other.equals(own) && !name.equals(WRAP_MEMORY)) {
             differences.add("%s: here %s, there %s".formatted(name, own, other));
           }
         });

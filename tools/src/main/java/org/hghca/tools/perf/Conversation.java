@@ -4,8 +4,12 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
 import org.hghca.tools.peer.PeerException;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WrapMemory;
 
 /**
  * What two programs of perftest say to each other. In every exchange the client writes a message of
@@ -16,6 +20,7 @@ final class Conversation {
   private static final int PAGE_BYTES = 4096;
   private static final int CACHE_LINE_BYTES = 64;
   private static final int LARGEST_BLOCK = 1 << 24;
+  private static final int WRAP_MEMORY_BYTES = 16;
   private static final byte[] LAST_WORD = "done\0".getBytes(US_ASCII);
 
   /** The longest wait for a message before the measurement. */
@@ -54,6 +59,25 @@ final class Conversation {
   /** Parameters, between two of this program. */
   Agreement exchange(Agreement own) throws InterruptedException {
     return Agreement.parse(exchange("its parameters", own.toMessage()));
+  }
+
+  /**
+   * What a queue pair of each side offers for the PSN wrap, between two of this program: rkey,
+   * address and length in 4, 8 and 4 bytes, or zeros for nothing.
+   */
+  Optional<WrapMemory> exchange(Optional<WrapMemory> own) throws InterruptedException {
+    ByteBuffer message = ByteBuffer.allocate(WRAP_MEMORY_BYTES);
+    own.ifPresent(m -> message.putInt(m.rkey()).putLong(m.address()).putInt(m.length()));
+    byte[] answer = exchange("its memory for the PSN wrap", message.array());
+    if (Arrays.equals(answer, new byte[WRAP_MEMORY_BYTES])) {
+      return Optional.empty();
+    }
+    ByteBuffer peer = ByteBuffer.wrap(answer);
+    try {
+      return Optional.of(new WrapMemory(peer.getInt(), peer.getLong(), peer.getInt()));
+    } catch (VerbsException e) {
+      throw new PeerException("%s: %s".formatted(medium.peer(), e.getMessage()), e);
+    }
   }
 
   /**

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
 
 /** One run of a program of perftest, from the conversation to the last row. Not thread-safe. */
 public final class PerfSession {
@@ -14,6 +17,9 @@ public final class PerfSession {
   private final Device device;
   private final Output output;
   private final Watcher watcher;
+
+  /** Whether both sides say that they offer memory for the PSN wrap. */
+  private boolean offers;
 
   /**
    * A run on a device.
@@ -66,7 +72,7 @@ public final class PerfSession {
       Conversation conversation = new Conversation(medium, server.isPresent());
       try (Resources resources = agree(conversation)) {
         if (!asked.route().meeting().connects()) {
-          resources.makePairs();
+          makePairs(conversation, resources);
           return measure(conversation, resources);
         }
         try (CmPairs pairs = CmPairs.of(resources, server, port)) {
@@ -91,7 +97,7 @@ public final class PerfSession {
   boolean run(Medium medium, boolean client) throws InterruptedException {
     Conversation conversation = new Conversation(medium, client);
     try (Resources resources = agree(conversation)) {
-      resources.makePairs();
+      makePairs(conversation, resources);
       return measure(conversation, resources);
     }
   }
@@ -100,12 +106,34 @@ public final class PerfSession {
   private Resources agree(Conversation conversation) throws InterruptedException {
     PerfVersion peer = conversation.exchangeVersions();
     if (peer.ours()) {
-      Agreement own = Agreement.of(asked);
-      own.check(conversation.exchange(own));
+      Agreement own = agreement();
+      Agreement other = conversation.exchange(own);
+      own.check(other);
+      offers = own.offersWrapMemory() && other.offersWrapMemory();
     }
     Conversation.Layout layout = conversation.exchangeLayouts();
     Mtu mtu = conversation.exchangeMtus(device.mtu());
     return new Resources(asked.within(mtu.bytes()), device, mtu, layout);
+  }
+
+  /** The connection manager exchanges the offers of the queue pairs that it connects. */
+  private Agreement agreement() {
+    Agreement plain = Agreement.of(asked);
+    boolean offering =
+        asked.type() == QpType.RC
+            && !asked.route().meeting().connects()
+            && device.context().queryDevice().has(DeviceQuirk.NO_PSN_WRAP);
+    return offering ? plain.withWrapMemory() : plain;
+  }
+
+  private void makePairs(Conversation conversation, Resources resources)
+      throws InterruptedException {
+    resources.makePairs();
+    if (offers) {
+      for (QueuePair pair : resources.pairs()) {
+        conversation.exchange(pair.offerWrapMemory()).ifPresent(pair::takeWrapMemory);
+      }
+    }
   }
 
   private Medium open(Optional<String> server, int port) throws InterruptedException {

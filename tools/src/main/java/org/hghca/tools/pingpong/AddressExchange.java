@@ -19,11 +19,16 @@ import org.hghca.verbs.VerbsException;
  * sends its own, then the server, which is connected by then; the client ends it by "done" with a
  * zero byte.
  *
+ * <p>A queue pair that offers memory for the PSN wrap has {@code :%08x:%016x:%08x} of key, address
+ * and length in front of the zero byte, which only this program understands. Devices that need it
+ * have no peers but those of this program. A server sends it only to a client that has done so.
+ *
  * @param addresses of each end; those beyond its queue pairs are zeros
  * @param limit longest wait for a message
  */
 record AddressExchange(int addresses, Duration limit) {
   private static final int BYTES = 52;
+  private static final int BYTES_WITH_MEMORY = 87;
   private static final byte[] DONE = "done\0".getBytes(StandardCharsets.US_ASCII);
 
   /**
@@ -75,7 +80,7 @@ record AddressExchange(int addresses, Duration limit) {
       return StepFailedException.talk(
           "Couldn't send/recv local address",
           () -> {
-            write(client, own);
+            write(client, offered(peers) ? own : own.stream().map(AddressExchange::plain).toList());
             byte[] end = client.read("'done'", DONE.length);
             if (!Arrays.equals(end, DONE)) {
               throw client.unexpected("'done'", end);
@@ -89,25 +94,47 @@ record AddressExchange(int addresses, Duration limit) {
     List<QpEndpoint> all = new ArrayList<>(own);
     all.addAll(Collections.nCopies(addresses - own.size(), new QpEndpoint(0, 0, 0, Gid.NONE)));
     for (QpEndpoint one : all) {
-      peer.write(Arrays.copyOf(one.toText().getBytes(StandardCharsets.US_ASCII), BYTES));
+      String text = one.toText();
+      peer.write(Arrays.copyOf(text.getBytes(StandardCharsets.US_ASCII), text.length() + 1));
     }
   }
 
   private List<QpEndpoint> read(SideChannel peer) throws InterruptedException {
     List<QpEndpoint> all = new ArrayList<>();
     for (int i = 0; i < addresses; i++) {
-      all.add(parse(peer, peer.read("the remote address", BYTES)));
+      all.add(parse(peer, message(peer)));
     }
     return all;
   }
 
+  /** A message with or without memory, as the byte behind the GID says. */
+  private static byte[] message(SideChannel peer) throws InterruptedException {
+    byte[] message = peer.read("the remote address", BYTES);
+    if (message[BYTES - 1] != ':') {
+      return message;
+    }
+    byte[] memory = peer.read("the memory of the remote address", BYTES_WITH_MEMORY - BYTES);
+    byte[] whole = Arrays.copyOf(message, BYTES_WITH_MEMORY);
+    System.arraycopy(memory, 0, whole, BYTES, memory.length);
+    return whole;
+  }
+
+  private static boolean offered(List<QpEndpoint> addresses) {
+    return addresses.stream().anyMatch(one -> one.wrapMemory().isPresent());
+  }
+
+  private static QpEndpoint plain(QpEndpoint one) {
+    return new QpEndpoint(one.lid(), one.qpNumber(), one.psn(), one.gid());
+  }
+
   private static QpEndpoint parse(SideChannel peer, byte[] message) {
     PeerException malformed = peer.unexpected("an address, lid:qpn:psn:gid", message);
-    if (message[BYTES - 1] != 0) {
+    int last = message.length - 1;
+    if (message[last] != 0) {
       throw malformed;
     }
     try {
-      return QpEndpoint.parse(new String(message, 0, BYTES - 1, StandardCharsets.US_ASCII));
+      return QpEndpoint.parse(new String(message, 0, last, StandardCharsets.US_ASCII));
     } catch (VerbsException e) {
       malformed.initCause(e);
       throw malformed;

@@ -1,9 +1,11 @@
 package org.hghca.tools.pingpong;
 
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.MemorySlice;
 import org.hghca.verbs.ProtectionDomain;
@@ -11,6 +13,7 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WrapMemory;
 
 /** A queue pair, its peer, and which of its two requests have not completed. */
 final class Lane {
@@ -24,7 +27,7 @@ final class Lane {
   private final QueuePair queuePair;
   private final QpType type;
   private final String name;
-  private final int psn = ThreadLocalRandom.current().nextInt(1 << 24);
+  private final int psn;
   private final SendRequest request = new SendRequest(1).wrId(SEND);
   private int pending = RECEIVE;
 
@@ -38,10 +41,17 @@ final class Lane {
     this.queuePair = queuePair;
     this.type = type;
     this.name = name;
+    psn = psn(queuePair);
     request.send().sge(message).signaled();
     if (queuePair.capabilities().maxInline() >= message.length()) {
       request.inline();
     }
+  }
+
+  /** A random PSN: any of them, or a low one where PSNs do not wrap. */
+  private static int psn(QueuePair queuePair) {
+    boolean low = queuePair.protectionDomain().context().queryDevice().has(DeviceQuirk.NO_PSN_WRAP);
+    return ThreadLocalRandom.current().nextInt(low ? 1 << 16 : 1 << 24);
   }
 
   QueuePair queuePair() {
@@ -49,7 +59,11 @@ final class Lane {
   }
 
   QpEndpoint address(int lid, Gid gid) {
-    return new QpEndpoint(lid, queuePair.number(), psn, gid);
+    Optional<WrapMemory> offer =
+        StepFailedException.make(
+            "Couldn't offer memory for the PSN wrap of the peer of " + name,
+            queuePair::offerWrapMemory);
+    return new QpEndpoint(lid, queuePair.number(), psn, gid, offer);
   }
 
   /** Brings the queue pair to RTS. Its peer has a GID if the GID's second half is not 0. */
@@ -58,7 +72,10 @@ final class Lane {
     QpEndpoint to = new QpEndpoint(peer.lid(), peer.qpNumber(), peer.psn(), gid);
     StepFailedException.run(
         "Failed to modify %s to RTR".formatted(name),
-        () -> queuePair.modify(options.toRtr(type, to)));
+        () -> {
+          peer.wrapMemory().ifPresent(queuePair::takeWrapMemory);
+          queuePair.modify(options.toRtr(type, to));
+        });
     StepFailedException.run(
         "Failed to modify %s to RTS".formatted(name),
         () -> queuePair.modify(options.toRts(type, psn)));

@@ -19,6 +19,7 @@ import org.hghca.tools.peer.PeerException;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.WrapMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -245,6 +246,19 @@ class TcpRendezvousTest {
         .isEqualTo(
             "value address=0000:0000a2:123456:fe80000000000000000000fffe000001 5"
                 + " ffff7f0000000000 f0000001\n");
+  }
+
+  @Test
+  void memoryForThePsnWrapIsReadAsSent() throws IOException {
+    String line =
+        "value address=0000:0000a2:123456:fe80000000000000000000fffe000001"
+            + ":81000002:ffffffffffffe000:00001000 5 ffff7f0000000000 f0000001\n";
+    send(line);
+    Address address = Address.MESSAGE.receive(rendezvous, Side.CLIENT);
+    assertThat(address.endpoint().wrapMemory())
+        .contains(new WrapMemory(0x8100_0002, 0xffff_ffff_ffff_e000L, 4096));
+    Address.MESSAGE.send(rendezvous, address);
+    assertThat(said()).isEqualTo(line);
   }
 
   @Test

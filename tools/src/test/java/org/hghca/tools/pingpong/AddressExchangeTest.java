@@ -12,12 +12,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.hghca.tools.peer.PeerException;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.WrapMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,10 +39,22 @@ class AddressExchangeTest {
   private static final QpEndpoint THEIRS =
       new QpEndpoint(0x1f, 0xfffffe, 1, Gid.ofHex("fe80000000000000505400fffe630b00"));
   private static final String THEIR_TEXT = "001f:fffffe:000001:fe80000000000000505400fffe630b00\0";
+  private static final QpEndpoint OURS_WITH_MEMORY =
+      with(OURS, new WrapMemory(0x8100_0002, 0xffff_ffff_ffff_e000L, 4096));
+  private static final String OUR_TEXT_WITH_MEMORY =
+      "0000:000012:abcdef:00000000000000000000ffff0a630001:81000002:ffffffffffffe000:00001000\0";
+  private static final QpEndpoint THEIRS_WITH_MEMORY =
+      with(THEIRS, new WrapMemory(7, 0x1_0000, 8192));
+  private static final String THEIR_TEXT_WITH_MEMORY =
+      "001f:fffffe:000001:fe80000000000000505400fffe630b00:00000007:0000000000010000:00002000\0";
   private static final String NONE = "0000:000000:000000:00000000000000000000000000000000\0";
 
   private final List<String> steps = new ArrayList<>();
   private ServerSocket listener;
+
+  private static QpEndpoint with(QpEndpoint one, WrapMemory memory) {
+    return new QpEndpoint(one.lid(), one.qpNumber(), one.psn(), one.gid(), Optional.of(memory));
+  }
 
   @BeforeEach
   void listen() throws IOException {
@@ -72,20 +86,30 @@ class AddressExchangeTest {
   }
 
   private CompletableFuture<List<QpEndpoint>> startClient(int addresses, Duration limit) {
+    return startClient(addresses, limit, OURS);
+  }
+
+  private CompletableFuture<List<QpEndpoint>> startClient(
+      int addresses, Duration limit, QpEndpoint own) {
     return start(
         () ->
             new AddressExchange(addresses, limit)
-                .withServer("127.0.0.1", listener.getLocalPort(), List.of(OURS)));
+                .withServer("127.0.0.1", listener.getLocalPort(), List.of(own)));
   }
 
   private CompletableFuture<List<QpEndpoint>> startServer(int addresses, Duration limit)
       throws IOException {
+    return startServer(addresses, limit, OURS);
+  }
+
+  private CompletableFuture<List<QpEndpoint>> startServer(
+      int addresses, Duration limit, QpEndpoint own) throws IOException {
     listener.close();
     int port = listener.getLocalPort();
     return start(
         () ->
             new AddressExchange(addresses, limit)
-                .withClient(port, List.of(OURS), peers -> steps.add("connected")));
+                .withClient(port, List.of(own), peers -> steps.add("connected")));
   }
 
   private Socket connect() throws IOException {
@@ -186,6 +210,73 @@ class AddressExchangeTest {
       send(peer, "done\0");
       assertThat(result(server)).hasSize(256).endsWith(THEIRS);
     }
+  }
+
+  @Test
+  void clientThatOffersMemorySendsIt() throws Exception {
+    CompletableFuture<List<QpEndpoint>> client = startClient(1, LIMIT, OURS_WITH_MEMORY);
+    try (Socket peer = listener.accept()) {
+      assertThat(receive(peer, 87)).isEqualTo(OUR_TEXT_WITH_MEMORY);
+      send(peer, THEIR_TEXT_WITH_MEMORY);
+      assertThat(receive(peer, 100)).isEqualTo("done\0");
+    }
+    assertThat(result(client)).containsExactly(THEIRS_WITH_MEMORY);
+  }
+
+  @Test
+  void clientThatOffersMemoryTakesAnAnswerWithoutIt() throws Exception {
+    CompletableFuture<List<QpEndpoint>> client = startClient(1, LIMIT, OURS_WITH_MEMORY);
+    try (Socket peer = listener.accept()) {
+      assertThat(receive(peer, 87)).isEqualTo(OUR_TEXT_WITH_MEMORY);
+      send(peer, THEIR_TEXT);
+      assertThat(receive(peer, 100)).isEqualTo("done\0");
+    }
+    assertThat(result(client)).containsExactly(THEIRS);
+  }
+
+  @Test
+  void serverOffersMemoryToClientsThatOfferIt() throws Exception {
+    CompletableFuture<List<QpEndpoint>> server = startServer(2, LIMIT, OURS_WITH_MEMORY);
+    try (Socket peer = connect()) {
+      send(peer, THEIR_TEXT_WITH_MEMORY + NONE);
+      assertThat(receive(peer, 87 + 52)).isEqualTo(OUR_TEXT_WITH_MEMORY + NONE);
+      send(peer, "done\0");
+      assertThat(result(server)).startsWith(THEIRS_WITH_MEMORY).hasSize(2);
+    }
+  }
+
+  /** As the originals do, which know no memory. */
+  @Test
+  void serverOffersNoMemoryToClientsThatOfferNone() throws Exception {
+    CompletableFuture<List<QpEndpoint>> server = startServer(1, LIMIT, OURS_WITH_MEMORY);
+    try (Socket peer = connect()) {
+      send(peer, THEIR_TEXT);
+      assertThat(receive(peer, 52)).isEqualTo(OUR_TEXT);
+      send(peer, "done\0");
+      assertThat(peer.getInputStream().read()).isEqualTo(-1);
+      assertThat(result(server)).containsExactly(THEIRS);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "00000000:0000000000010000:00001000\0", // no key
+        "00000007:0000000000010000:00000fff\0", // too short
+        "00000007:fffffffffffff001:00001000\0", // beyond the end of the address space
+        "00000007:0000000000010000:000010000",
+        "00000007 0000000000010000:00001000\0"
+      })
+  void memoryThatNobodyOffersIsQuoted(String memory) throws Exception {
+    CompletableFuture<List<QpEndpoint>> server = startServer(1, LIMIT);
+    try (Socket peer = connect()) {
+      send(peer, THEIR_TEXT.replace('\0', ':') + memory);
+      assertFails(
+          server,
+          "Couldn't read remote address",
+          " sent '%s:".formatted(THEIR_TEXT.substring(0, 51)));
+    }
+    assertThat(steps).isEmpty();
   }
 
   @ParameterizedTest
