@@ -11,11 +11,13 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupOptions;
 import org.hghca.tools.bringup.BringupReport;
+import org.hghca.tools.bringup.Loop;
 import org.hghca.tools.bringup.StepResult;
 import org.hghca.tools.bringup.Verdict;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -128,5 +130,50 @@ class BringupHazardsTest {
     assertThat(result.reason()).isEqualTo("interrupted");
     // The board was released.
     assertThat(CommandLineRun.of("info", "-d", "model:interrupting").exitCode()).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "model:board, 40",
+    "model:board?profile=r1, 40",
+    "model:board?profile=r2, 40",
+    "virtio:board, 32"
+  })
+  void manyQueuePairsCarryMessagesAtOnce(String device, int count) {
+    StepResult many = run(device, "rc.many");
+
+    assertThat(many.verdict()).as("%s %s", many.reason(), many.seen()).isEqualTo(Verdict.PASS);
+    assertThat(many.expected()).anyMatch(line -> line.startsWith(count + " queue pairs"));
+    assertThat(many.seen()).anyMatch(line -> line.startsWith(12 * count + " messages"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "?profile=r1"})
+  void wrongByteOfManyQueuePairsIsSeen(String profile) {
+    StepResult many = run("faulty:flip" + profile, "rc.many");
+
+    assertThat(many.verdict()).isEqualTo(Verdict.FAIL);
+    assertThat(many.reason()).containsPattern("^QPN 0x.*, message 0, .*: [1-8] of .* bytes differ");
+  }
+
+  @Test
+  void manyQueuePairsReachAPeer() {
+    BringupOptions of = only("model:near?profile=r1&cable=many", "rc.many");
+    BringupOptions options =
+        new BringupOptions(
+            of.device(),
+            of.profile(),
+            Loop.PEER,
+            "model:far?profile=r1&cable=many",
+            of.destructive(),
+            of.limit(),
+            of.patience(),
+            of.measure(),
+            of.only(),
+            of.skip());
+    StepResult many = result(new Bringup(options).run(done -> {}), "rc.many");
+
+    assertThat(many.verdict()).as("%s %s", many.reason(), many.seen()).isEqualTo(Verdict.PASS);
+    assertThat(many.seen()).anyMatch(line -> line.startsWith("960 messages"));
   }
 }

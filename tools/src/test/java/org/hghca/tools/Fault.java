@@ -78,6 +78,16 @@ enum Fault {
     }
   },
 
+  /** A bit of longer messages flips on their way. */
+  FLIP {
+    @Override
+    void answer(byte[] bytes) {
+      if (bytes.length > 512) {
+        bytes[500] ^= 4;
+      }
+    }
+  },
+
   /**
    * The second completion of QP 7 comes again and again, and no other completion of a send after
    * it.
