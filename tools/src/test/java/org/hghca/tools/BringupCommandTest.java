@@ -62,7 +62,7 @@ class BringupCommandTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
-            " 1/62 PASS  open ",
+            " 1/64 PASS  open ",
             "PASS  pci.identity",
             "PASS  hcr.probe",
             "PASS  cmd.dev-lim",
@@ -71,13 +71,15 @@ class BringupCommandTest {
             "PASS  qp.query",
             "PASS  loop.send",
             "PASS  rc.send",
+            "PASS  rc.many",
             "PASS  ud.send",
             "PASS  err.rkey",
             "PASS  event.cq",
             "PASS  speed",
             "PASS  stop.read",
             "PASS  stop.last-element",
-            "model:board: PASSED, profile s, 62 passed, 0 warnings, 0 failed, 0 skipped")
+            "PASS  stop.psn-wrap",
+            "model:board: PASSED, profile s, 64 passed, 0 warnings, 0 failed, 0 skipped")
         .doesNotContain("FAIL", "expected  ");
   }
 
@@ -217,7 +219,8 @@ class BringupCommandTest {
     assertThat(run.exitCode()).as(run.out()).isZero();
     assertThat(run.out())
         .contains("SKIP  loop.send")
-        .contains("PASS  rc.send", "PASS  rc.read", "PASS  ud.send", "PASS  speed");
+        .contains(
+            "PASS  rc.send", "PASS  rc.read", "PASS  rc.many", "PASS  ud.send", "PASS  speed");
   }
 
   @Test
@@ -489,7 +492,7 @@ class BringupCommandTest {
         .containsEntry("profile", "s")
         .containsEntry("fail", 1);
     List<?> steps = (List<?>) json.get("steps");
-    assertThat(steps).hasSize(62);
+    assertThat(steps).hasSize(64);
     Map<?, ?> failed =
         steps.stream()
             .map(step -> (Map<?, ?>) step)
@@ -525,7 +528,7 @@ class BringupCommandTest {
     int failures = suite.getElementsByTagName("failure").getLength();
     int skipped = suite.getElementsByTagName("skipped").getLength();
     assertThat(suite.getTagName()).isEqualTo("testsuite");
-    assertThat(suite.getAttribute("tests")).isEqualTo("62").isEqualTo(Integer.toString(cases));
+    assertThat(suite.getAttribute("tests")).isEqualTo("64").isEqualTo(Integer.toString(cases));
     assertThat(suite.getAttribute("failures")).isEqualTo("1").isEqualTo(Integer.toString(failures));
     assertThat(suite.getAttribute("skipped")).isEqualTo(Integer.toString(skipped));
     assertThat(suite.getAttribute("errors")).isEqualTo("0");

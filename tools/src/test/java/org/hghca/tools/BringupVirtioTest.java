@@ -41,7 +41,7 @@ class BringupVirtioTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
-            " 1/43 PASS  open ",
+            " 1/44 PASS  open ",
             "PASS  pci.capabilities",
             "PASS  virtio.structures",
             "PASS  virtio.features",
@@ -59,15 +59,16 @@ class BringupVirtioTest {
             "PASS  virtio.close",
             "PASS  driver.open",
             "PASS  rc.send",
+            "PASS  rc.many",
             "PASS  ud.send",
             "PASS  err.rkey",
             "PASS  event.cq",
             "PASS  speed",
-            "PASSED, profile virtio, 43 passed, 0 warnings, 0 failed, 0 skipped")
+            "PASSED, profile virtio, 44 passed, 0 warnings, 0 failed, 0 skipped")
         .doesNotContain("expected  ");
     Map<String, Object> report = JSON.std.mapFrom(Files.readString(json));
     assertThat(report).containsEntry("outcome", "PASSED").containsEntry("profile", "virtio");
-    assertThat((List<?>) report.get("steps")).hasSize(43);
+    assertThat((List<?>) report.get("steps")).hasSize(44);
     assertThat(Files.readString(html)).contains("Bring-up: PASSED", "VIRTIO_F_RING_RESET");
   }
 
@@ -95,7 +96,7 @@ class BringupVirtioTest {
         .containsPattern("SKIP  roce.offer .*\\(.* does not offer feature 55;")
         .containsPattern("SKIP  driver.open .*\\(.* is a network device without RoCE")
         .containsPattern("SKIP  rc.send .*\\(.* is a network device without RoCE")
-        .contains("PASSED, profile virtio, 15 passed, 0 warnings, 0 failed, 28 skipped");
+        .contains("PASSED, profile virtio, 15 passed, 0 warnings, 0 failed, 29 skipped");
   }
 
   @Test

@@ -1,7 +1,9 @@
 package org.hghca.tools;
 
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CountDownLatch;
 import org.hghca.abi.Bar;
+import org.hghca.abi.Cqe;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 
@@ -64,6 +66,55 @@ enum Fault {
     }
   },
 
+  /** Doorbells interrupt the session, and are ignored. */
+  INTERRUPTING {
+    @Override
+    boolean write(int bar, long offset, long value) {
+      if (bar == Bar.BAR2) {
+        session.interrupt();
+        return false;
+      }
+      return true;
+    }
+  },
+
+  /** A bit of longer messages flips on their way. */
+  FLIP {
+    @Override
+    void answer(byte[] bytes) {
+      if (bytes.length > 512) {
+        bytes[500] ^= 4;
+      }
+    }
+  },
+
+  /**
+   * The second completion of QP 7 comes again and again, and no other completion of a send after
+   * it.
+   */
+  STORM {
+    @Override
+    int times(byte[] bytes) {
+      if (bytes.length != Cqe.SIZE) {
+        return 1;
+      }
+      MemorySegment entry = MemorySegment.ofArray(bytes);
+      if (!Cqe.isGoodSend(Cqe.seenDword(entry, 0))) {
+        return 1;
+      }
+      if (sends == 2) {
+        return 0;
+      }
+      sends += Cqe.qpn(entry, 0) == 7 ? 1 : 0;
+      return sends == 2 ? 1000 : 1;
+    }
+
+    @Override
+    void reset() {
+      sends = 0;
+    }
+  },
+
   /** A read does not return. */
   STUCK {
     @Override
@@ -82,6 +133,10 @@ enum Fault {
 
   static final long COMMAND = (long) Bar.HCR_DOCUMENT + Hcr.COMMAND;
 
+  /** The thread that is interrupted. */
+  static volatile Thread session;
+
+  int sends;
   int inits;
   long hung;
 
@@ -97,4 +152,12 @@ enum Fault {
 
   /** The data that the card writes into memory. */
   void answer(byte[] bytes) {}
+
+  /** How often the card writes what it writes, in entries of a completion queue of 32. */
+  int times(byte[] bytes) {
+    return 1;
+  }
+
+  /** The card is reset. */
+  void reset() {}
 }

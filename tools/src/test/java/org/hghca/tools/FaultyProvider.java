@@ -38,6 +38,9 @@ public final class FaultyProvider implements PciFunctionProvider {
 
   /** A software HCA behind its fault. */
   private static final class Board extends ForwardingDevice {
+    /** Bytes of a completion queue of 32 entries. */
+    private static final long RING = 1024;
+
     private final Fault fault;
 
     Board(EmulatedFunction hca, Fault fault) {
@@ -60,7 +63,13 @@ public final class FaultyProvider implements PciFunctionProvider {
               fault.answer(bytes);
               try (Arena arena = Arena.ofConfined()) {
                 MemorySegment changed = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
-                return bus.write(iova, changed, 0, length);
+                boolean written = true;
+                int times = fault.times(bytes);
+                for (int i = 0; i < times; i++) {
+                  long entry = (iova & -RING) + (iova + i * length) % RING;
+                  written &= bus.write(i == 0 ? iova : entry, changed, 0, length);
+                }
+                return written;
               }
             }
 
@@ -69,6 +78,12 @@ public final class FaultyProvider implements PciFunctionProvider {
               bus.raise(vector);
             }
           });
+    }
+
+    @Override
+    public void reset() {
+      fault.reset();
+      super.reset();
     }
 
     @Override

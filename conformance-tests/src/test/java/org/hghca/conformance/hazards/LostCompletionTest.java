@@ -40,7 +40,10 @@ class LostCompletionTest {
       assertThat(event.type()).isEqualTo(AsyncEventType.DEVICE_FATAL);
       VerbsException end = failure(pair);
       assertThat(end.errno()).isEqualTo(Errno.EIO);
-      assertThat(end).hasMessageContaining("acknowledged").hasMessageContaining("opened again");
+      assertThat(end)
+          .hasMessageContaining("acknowledged")
+          .hasMessageContaining("remove outstanding=2 from its locator")
+          .hasMessageContaining("opened again");
     }
   }
 

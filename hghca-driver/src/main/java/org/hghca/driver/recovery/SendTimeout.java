@@ -34,6 +34,7 @@ final class SendTimeout {
   private final SendProgress progress;
   private final PsnWatch psns;
   private final HardwareProfile profile;
+  private final int outstanding;
   private final SoftwareMaintenance maintenance;
   private final QpTable<? extends RecoveredQueuePair> queuePairs;
   private final Health health;
@@ -58,6 +59,7 @@ final class SendTimeout {
     this.progress = progress;
     this.psns = psns;
     this.profile = device.card().limits().profile();
+    this.outstanding = device.card().limits().outstanding();
     this.maintenance = device.maintenance();
     this.queuePairs = device.queuePairs();
     this.health = device.card().health();
@@ -121,8 +123,8 @@ final class SendTimeout {
     if (isLost()) {
       health.fail(
           ("the peer has acknowledged all sends of %s, and the card gives no completion: it has"
-                  + " lost track of the outstanding requests")
-              .formatted(qp.describe()));
+                  + " lost track of the outstanding requests%s")
+              .formatted(qp.describe(), advice()));
       return false;
     }
     if (!times) {
@@ -141,6 +143,14 @@ final class SendTimeout {
       return true;
     }
     return false;
+  }
+
+  /** The setting that is the likely cause, if there is one. */
+  private String advice() {
+    return outstanding > profile.requestsOutstanding()
+        ? "; remove outstanding=%d from its locator: this card is safe with %d of a queue pair"
+            .formatted(outstanding, profile.requestsOutstanding())
+        : "";
   }
 
   /** Whether completions that can no longer arrive have been missing for a time-out. */

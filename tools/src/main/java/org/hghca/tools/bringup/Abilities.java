@@ -11,6 +11,7 @@ import org.hghca.abi.HardwareProfile;
  * @param immediateDelivered whether the receiver gets the immediate
  * @param destinationAlignment of data in memory, in bytes
  * @param requestsOutstanding of a queue pair that are safe on the device
+ * @param requestsInFlight of all queue pairs that the device can have
  * @param keysSafe whether a wrong local key harms only its queue pair
  * @param errorCompletions whether a wrong remote key gives an error
  * @param exactErrors whether that error has its cause
@@ -25,6 +26,7 @@ record Abilities(
     boolean immediateDelivered,
     int destinationAlignment,
     int requestsOutstanding,
+    int requestsInFlight,
     boolean keysSafe,
     boolean errorCompletions,
     boolean exactErrors,
@@ -39,6 +41,7 @@ record Abilities(
           true,
           true,
           1,
+          HardwareProfile.UNBOUNDED,
           HardwareProfile.UNBOUNDED,
           true,
           true,
@@ -56,6 +59,7 @@ record Abilities(
         profile.immediateDelivered(),
         profile.destinationAlignment(),
         profile.requestsOutstanding(),
+        profile.doorbellsInFlight(),
         profile == HardwareProfile.S,
         profile.errorCqes(),
         profile.errorCqeHasSyndrome(),

@@ -20,6 +20,7 @@ import org.hghca.vfio.PciFunctions;
  */
 final class Board implements Target {
   private final BringupOptions options;
+  private final Waits waits = new Waits();
   private TappedFunction function;
   private HardwareProfile profile;
   private RawHcr hcr;
@@ -38,6 +39,11 @@ final class Board implements Target {
   @Override
   public BringupOptions options() {
     return options;
+  }
+
+  @Override
+  public Waits waits() {
+    return waits;
   }
 
   @Override

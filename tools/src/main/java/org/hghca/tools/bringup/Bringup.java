@@ -24,7 +24,7 @@ import org.hghca.tools.bringup.BringupReport.Outcome;
  *
  * <p>It always ends, independent of the card's behaviour: everything runs on a separate thread, and
  * a step that exceeds the time limit in the options is abandoned with all later steps. Interrupting
- * its thread ends it after the current step.
+ * its thread ends it after the current step, which waits for no answer any more.
  */
 public final class Bringup {
   /** Default time limit of the current step, and of releasing the board. */
@@ -274,7 +274,10 @@ public final class Bringup {
       await(future);
     } catch (TimeoutException e) {
       lost = true;
-      throw new CardStoppedException("the step did not end: an access to the card does not return");
+      // After an interrupt the step had little time, which says nothing about the card.
+      throw interrupted
+          ? Observation.skip("interrupted, and the step did not end within " + GRACE)
+          : new CardStoppedException("the step did not end: an access to the card does not return");
     } catch (ExecutionException e) {
       switch (e.getCause()) {
         case RuntimeException failure -> throw failure;
@@ -297,6 +300,7 @@ public final class Bringup {
         return;
       } catch (InterruptedException e) {
         interrupted = true;
+        board.waits().end();
       }
     }
   }

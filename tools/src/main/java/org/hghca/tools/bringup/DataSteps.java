@@ -11,6 +11,7 @@ import java.util.List;
 import org.hghca.tools.bringup.Transfers.Kind;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.Mtu;
@@ -22,6 +23,10 @@ import org.hghca.verbs.VerbsException;
 final class DataSteps {
   private static final int BYTES = 256 * 1024;
   private static final int TARGET = 4096;
+
+  /** Queue pairs of a card that send at the same time: more than this stop the first RTL. */
+  private static final int MOST_QUEUE_PAIRS = 40;
+
   private static final int[] LENGTHS = {
     1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 511, 512, 513, 1023,
     1024, 1025, 4095, 4096, 4097, 8193, 65536
@@ -50,6 +55,7 @@ final class DataSteps {
         data("rc.gather", "data gathered from three pieces", this::gather),
         data("rc.mtu", "every path MTU", this::mtus),
         data("rc.ring", "queues that wrap, one hundred messages", this::ring),
+        data("rc.many", "many queue pairs at once, of all kinds of messages", this::many),
         data("rc.zero", "zero-length messages", this::zero),
         data("rc.atomic", "fetch-and-add, compare-and-swap", this::atomics),
         data("uc.send", "SEND, unreliable connection", o -> unreliable(o, SEND)),
@@ -161,6 +167,22 @@ final class DataSteps {
         transfers.move(o, SEND, 32 + i, i, TARGET);
       }
       o.saw("%d messages, %,d bytes".formatted(transfers.messages(), transfers.bytes()));
+    }
+  }
+
+  private void many(Observation o) {
+    DeviceAttributes device = driver.left().queryDevice();
+    int count = Math.min(driver.abilities().requestsInFlight(), MOST_QUEUE_PAIRS);
+    count = Math.min(count, Math.min(device.maxQp(), device.maxCq()));
+    o.expect(
+        "%d queue pairs with a request each in flight; %d messages of each, to %,d bytes"
+            .formatted(count, ManyPairs.MESSAGES, ManyPairs.LONGEST));
+    boolean looped = driver.options().loop() != Loop.PEER;
+    try (ManyPairs many = new ManyPairs(driver, looped ? count / 2 : count)) {
+      many.run(o);
+      o.saw(
+          "%d messages, %,d bytes, content and completions as expected"
+              .formatted(many.messages(), many.bytes()));
     }
   }
 

@@ -25,6 +25,10 @@ final class Driver {
     return board.options();
   }
 
+  Waits waits() {
+    return board.waits();
+  }
+
   Abilities abilities() {
     return board.abilities();
   }

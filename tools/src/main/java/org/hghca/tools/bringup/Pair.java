@@ -33,7 +33,6 @@ final class Pair implements AutoCloseable {
   static final int QKEY = 0x1234;
 
   private static final int COMPLETIONS = 64;
-  private static final int SPINS = 500;
 
   /** One end. */
   record End(
@@ -54,6 +53,7 @@ final class Pair implements AutoCloseable {
   }
 
   private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+  private final Waits waits;
   private final End left;
   private final End right;
   private final Completions completions = new Completions(1);
@@ -64,6 +64,7 @@ final class Pair implements AutoCloseable {
   }
 
   private Pair(Driver driver, QpType type, int bytes, int inline, boolean notified) {
+    this.waits = driver.waits();
     try {
       this.left = make(driver.left(), type, bytes, inline, false);
       this.right = make(driver.right(), type, bytes, 0, notified);
@@ -169,18 +170,7 @@ final class Pair implements AutoCloseable {
    * @return whether there was one
    */
   boolean await(End end, Duration limit) {
-    long start = System.nanoTime();
-    for (int polls = 0; end.queue().poll(completions, 1) == 0; polls++) {
-      if (System.nanoTime() - start > limit.toNanos()) {
-        return false;
-      }
-      if (polls < SPINS) {
-        Thread.onSpinWait();
-      } else {
-        Thread.yield();
-      }
-    }
-    return true;
+    return waits.until(() -> end.queue().poll(completions, 1) != 0, limit);
   }
 
   @Override

@@ -56,7 +56,7 @@ final class QueueSteps {
   private void modify(Observation o) {
     o.expect("status 00 for each of the five");
     RawQueuePair qp = make(0);
-    qp.connect(qp.qpn());
+    qp.connect(qp.qpn(), 0);
     board.commands().modifyQp(HcrCommand.ANY2ERR, qp.qpn(), qp.context(QpcState.ERR, qp.qpn()));
     board.commands().modifyQp(HcrCommand.ERR2RST, qp.qpn(), qp.context(QpcState.RST, qp.qpn()));
     board.commands().hw2swCq(qp.cqn());

@@ -33,8 +33,13 @@ final class RawLoop {
   private final RawRegion source;
   private final RawRegion target;
 
-  /** Makes and connects them. */
+  /** Makes and connects them; the first PSNs are 0. */
   RawLoop(Board board, int leftQpn, int rightQpn, int firstCqn) {
+    this(board, leftQpn, rightQpn, firstCqn, 0);
+  }
+
+  /** Makes and connects them, with this first PSN both ways. */
+  RawLoop(Board board, int leftQpn, int rightQpn, int firstCqn, int psn) {
     this.board = board;
     RawTables tables = board.tables();
     left = new RawQueuePair(board, leftQpn, firstCqn);
@@ -44,8 +49,8 @@ final class RawLoop {
     target =
         tables.register(tables.allocate(MapIcm.PAGE_SIZE), RawQueuePair.PD, ACCESS, TARGET_START);
     // The receiver before the sender: a message to a receiver in INIT is lost.
-    right.connect(leftQpn);
-    left.connect(rightQpn);
+    right.connect(leftQpn, psn);
+    left.connect(rightQpn, psn);
     // No doorbell before the last context has arrived; a command in between ensures that.
     board.commands().queryDeviceLimits();
   }
@@ -66,6 +71,12 @@ final class RawLoop {
     return target;
   }
 
+  /** Posts a SEND of 64 bytes under this key, and its receive, and waits for nothing. */
+  void post(int key) {
+    right.receive(target, TARGET, LENGTH);
+    left.send(key, source.start(), LENGTH);
+  }
+
   /**
    * One SEND of 64 bytes.
    *
@@ -76,8 +87,7 @@ final class RawLoop {
     byte[] message = fill(seed);
     int receiveOffset = right.receiveOffset();
     int sendOffset = left.sendOffset();
-    right.receive(target, TARGET, LENGTH);
-    left.send(source.key(), source.start(), LENGTH);
+    post(source.key());
     byte[] sent = left.completion(limit);
     if (sent.length == 0 || isError(sent)) {
       o.saw(

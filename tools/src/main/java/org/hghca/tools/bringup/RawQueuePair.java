@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.Bar;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
@@ -39,9 +38,8 @@ final class RawQueuePair {
   private static final int MAX_MESSAGE_LOG = 31;
   private static final int TIMEOUT_CODE = 14;
   private static final int RETRIES = 3;
-  private static final int SPINS = 500;
-  private static final long PAUSE_NANOS = 50_000;
 
+  private final Waits waits;
   private final CommandInterface commands;
   private final MmioRegion uar;
   private final LinkAddress address;
@@ -57,6 +55,7 @@ final class RawQueuePair {
 
   /** Makes the queues and gives the card the completion queue; the queue pair is in RST. */
   RawQueuePair(Board board, int qpn, int cqn) {
+    this.waits = board.waits();
     this.commands = board.commands();
     this.uar = board.function().region(Bar.BAR2);
     this.address = LinkAddress.of(board.function());
@@ -118,12 +117,19 @@ final class RawQueuePair {
         .set(QueuePairContext.RECEIVE_WQE_LENGTH, RECEIVE_SLOTS * STRIDE);
   }
 
-  /** Takes the queue pair through INIT and RTR to RTS. */
-  void connect(int peer) {
+  /** Takes the queue pair through INIT and RTR to RTS, with the same first PSN both ways. */
+  void connect(int peer, int psn) {
     remoteQpn = peer;
-    commands.modifyQp(HcrCommand.RST2INIT, qpn, context(QpcState.INIT, peer));
-    commands.modifyQp(HcrCommand.INIT2RTR, qpn, context(QpcState.RTR, peer));
-    commands.modifyQp(HcrCommand.RTR2RTS, qpn, context(QpcState.RTS, peer));
+    commands.modifyQp(HcrCommand.RST2INIT, qpn, context(QpcState.INIT, peer, psn));
+    commands.modifyQp(HcrCommand.INIT2RTR, qpn, context(QpcState.RTR, peer, psn));
+    commands.modifyQp(HcrCommand.RTR2RTS, qpn, context(QpcState.RTS, peer, psn));
+  }
+
+  private QueuePairContext context(int state, int peer, int psn) {
+    return context(state, peer)
+        .set(QueuePairContext.NEXT_SEND_PSN, psn)
+        .set(QueuePairContext.LAST_ACKED_PSN, psn)
+        .set(QueuePairContext.NEXT_RECEIVE_PSN, psn);
   }
 
   int remoteQpn() {
@@ -194,16 +200,8 @@ final class RawQueuePair {
   byte[] completion(Duration limit) {
     MemorySegment ring = completionQueue.segment();
     long at = (long) (completions & (1 << CQ_LOG) - 1) * Cqe.SIZE;
-    long start = System.nanoTime();
-    for (int polls = 0; Cqe.owner(ring, at) == Cqe.SENTINEL; polls++) {
-      if (System.nanoTime() - start > limit.toNanos()) {
-        return new byte[0];
-      }
-      if (polls < SPINS) {
-        Thread.onSpinWait();
-      } else {
-        LockSupport.parkNanos(PAUSE_NANOS);
-      }
+    if (!waits.timed(() -> Cqe.owner(ring, at) != Cqe.SENTINEL, limit)) {
+      return new byte[0];
     }
     byte[] entry = ring.asSlice(at, Cqe.SIZE).toArray(ValueLayout.JAVA_BYTE);
     Cqe.fill(ring, at, 1);

@@ -22,11 +22,15 @@ import org.hghca.tools.perf.suite.Row;
 import org.hghca.tools.perf.suite.Suite;
 import org.hghca.tools.perf.suite.SuiteReport;
 import org.hghca.verbs.QpType;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.TimeScale;
 
 /** Performance, measured as {@code hghca perf} does, and the end of the steps with the driver. */
 final class SpeedSteps {
-  /** A shorter measurement may count no message. */
+  /** A shorter measurement may count no message: of the program, and in the card's time. */
   private static final Duration SHORTEST = Duration.ofMillis(50);
+
+  private static final Duration SHORTEST_OF_CARD = Duration.ofMillis(1);
 
   private static final int THROUGHPUT_DEPTH = 128;
   private static final int RECEIVES = 512;
@@ -110,8 +114,7 @@ final class SpeedSteps {
   private void measure(Observation o) {
     o.expect("every message arrives; no speed is required");
     List<Row> rows = new ArrayList<>();
-    Duration wanted = driver.options().measure();
-    Duration each = wanted.compareTo(SHORTEST) < 0 ? SHORTEST : wanted;
+    Duration each = longer(driver.options().measure(), shortest());
     try (BothSides sides = open()) {
       boolean _ =
           new Suite(sides, each, _ -> Watcher.none(), rows::add)
@@ -124,6 +127,15 @@ final class SpeedSteps {
     }
     o.measured(new SuiteReport(Map.of(), rows));
     rows.forEach(row -> report(o, row));
+  }
+
+  private Duration shortest() {
+    TimeScale time = TimeScale.of(Locator.parse(driver.locator()));
+    return longer(SHORTEST, time.stretch(SHORTEST_OF_CARD));
+  }
+
+  private static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? other : one;
   }
 
   private void report(Observation o, Row row) {

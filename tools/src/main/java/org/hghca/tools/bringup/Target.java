@@ -8,6 +8,9 @@ import org.hghca.vfio.PciFunction;
 interface Target {
   BringupOptions options();
 
+  /** How the steps wait for the device. */
+  Waits waits();
+
   /** Which function it is. */
   Locator locator();
 

@@ -26,6 +26,7 @@ final class VirtioBoard implements Target {
           | Feature.mask(NetFeature.CTRL_RX);
 
   private final BringupOptions options;
+  private final Waits waits = new Waits();
   private PciFunction function;
   private VirtioDevice device;
   private Virtqueue transmit;
@@ -54,6 +55,11 @@ final class VirtioBoard implements Target {
   @Override
   public BringupOptions options() {
     return options;
+  }
+
+  @Override
+  public Waits waits() {
+    return waits;
   }
 
   @Override

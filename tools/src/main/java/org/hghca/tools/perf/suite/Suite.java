@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.hghca.tools.peer.PeerException;
+import org.hghca.tools.peer.ReadyDevice;
 import org.hghca.tools.perf.BothSides;
 import org.hghca.tools.perf.BothSides.Outcome;
 import org.hghca.tools.perf.Figure;
@@ -35,7 +36,7 @@ public final class Suite {
   /** Warm-ups before the first test: it has all of the path compiled, the others what differs. */
   private static final int FIRST = 6;
 
-  /** A shorter measurement may count no message. */
+  /** A shorter measurement may count no message; in the card's time. */
   private static final Duration SHORTEST = Duration.ofMillis(50);
 
   private static final double NANOS = 1000;
@@ -165,7 +166,8 @@ public final class Suite {
   /** The time of the next measurement: its part of what is left, at most that of each. */
   private Duration share() {
     Duration part = Duration.ofNanos((end - System.nanoTime()) / Math.max(1, left--));
-    Duration least = each.compareTo(SHORTEST) < 0 ? each : SHORTEST;
+    Duration shortest = ReadyDevice.timeOf(sides.client().context()).stretch(SHORTEST);
+    Duration least = each.compareTo(shortest) < 0 ? each : shortest;
     if (part.compareTo(least) < 0) {
       return least;
     }
