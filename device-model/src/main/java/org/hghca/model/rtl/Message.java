@@ -18,6 +18,14 @@ public final class Message {
 
   public boolean raced;
 
+  /** Where a READ reads; it may be sent again. */
+  public long remoteAddress;
+
+  public int remoteKey;
+
+  /** Whether it is a READ that was refused and sent again. */
+  public boolean sentAgain;
+
   /** Data units that its payload is fetched from; 0 for a READ, which has none. */
   public int pieces;
 
