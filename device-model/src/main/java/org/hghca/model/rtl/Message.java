@@ -18,6 +18,9 @@ public final class Message {
 
   public boolean raced;
 
+  /** Its place in the list of outstanding SENDs and WRITEs. */
+  public int entry;
+
   /** Where a READ reads; it may be sent again. */
   public long remoteAddress;
 
@@ -37,6 +40,14 @@ public final class Message {
 
   /** Of the packet of a response that is next. */
   public int responsePsn;
+
+  /**
+   * The PSN whose acknowledgement completes a message of the first RTL: that of the last packet,
+   * but none behind the last of all numbers.
+   */
+  public int completingPsn() {
+    return lastPsn < firstPsn ? OnChipQp.PSN_MASK : lastPsn;
+  }
 
   /** Where the response of an RDMA READ goes; empty for others. */
   public final SgeList results = new SgeList();

@@ -105,7 +105,7 @@ public final class R1Engine implements DataPath {
       worked |= reply(most);
     }
     worked |= sender.run(most);
-    requester.rage(now, most); // not counted as work, else a simulation would never become idle
+    requester.rage(now, most);
     return worked;
   }
 

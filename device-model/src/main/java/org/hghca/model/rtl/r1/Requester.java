@@ -32,6 +32,7 @@ final class Requester {
   private final CqeWriter cqes;
   private final EthernetPort port;
   private final TransportCounters counters;
+  private final CompletionFlood flood;
   private final ZeroStorm storm;
   private final Deque<Message> free = new ArrayDeque<>();
 
@@ -56,6 +57,7 @@ final class Requester {
     this.cqes = cqes;
     this.port = port;
     this.counters = counters;
+    this.flood = new CompletionFlood(hazards, cqes);
     this.storm = new ZeroStorm(contexts, stops, port, counters);
   }
 
@@ -73,6 +75,9 @@ final class Requester {
     }
     Message before = connection.newest(read);
     race(connection, message, before);
+    if (!read) {
+      flood.enter(message, before);
+    }
     connection.outstanding.add(message);
     message.pieces = read ? 0 : Math.max(1, wqe.data.count());
     count(message, 1);
@@ -102,6 +107,7 @@ final class Requester {
    */
   void rage(long now, int most) {
     storm.rage(now, most);
+    flood.run();
   }
 
   /** Requests with payload that are outstanding. */
@@ -187,6 +193,10 @@ final class Requester {
    * @return whether it refuses what was sent
    */
   boolean receive(ConnectionState connection, Packet packet) {
+    if (flood.hasBegun()) {
+      counters.drops.count(DropCause.STOPPED);
+      return false;
+    }
     int operation = packet.opcode & OPERATION_MASK;
     if (operation != ACKNOWLEDGE) {
       response(connection, packet, operation);
@@ -224,10 +234,14 @@ final class Requester {
       if (oldest.opcode == WqeOpcode.RDMA_READ) {
         return false;
       }
-      if (oldest.lastPsn > psn) {
+      if (oldest.completingPsn() > psn) {
         return true;
       }
       complete(connection);
+      if (oldest.completingPsn() == OnChipQp.PSN_MASK) {
+        flood.begin(connection.qp, oldest);
+        return true;
+      }
     }
     return true;
   }
@@ -336,6 +350,7 @@ final class Requester {
 
   void reset() {
     storm.reset();
+    flood.reset();
     payloads = 0;
     gathered = 0;
   }
