@@ -34,6 +34,7 @@ final class Requester {
   private final TransportCounters counters;
   private final CompletionFlood flood;
   private final ZeroStorm storm;
+  private final Traffic inFlight = new Traffic();
   private final Deque<Message> free = new ArrayDeque<>();
 
   /** Steps of the card. */
@@ -108,6 +109,11 @@ final class Requester {
   void rage(long now, int most) {
     storm.rage(now, most);
     flood.run();
+  }
+
+  /** Requests that are outstanding. */
+  Traffic inFlight() {
+    return inFlight;
   }
 
   /** Requests with payload that are outstanding. */
@@ -272,6 +278,9 @@ final class Requester {
   }
 
   private void count(Message message, int more) {
+    if (!message.failed) {
+      inFlight.count(message, more);
+    }
     payloads += message.pieces > 0 ? more : 0;
     gathered += message.pieces > 1 ? more : 0;
   }
@@ -351,6 +360,7 @@ final class Requester {
   void reset() {
     storm.reset();
     flood.reset();
+    inFlight.clear();
     payloads = 0;
     gathered = 0;
   }

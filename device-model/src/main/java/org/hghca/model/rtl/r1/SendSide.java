@@ -72,30 +72,33 @@ final class SendSide {
   /**
    * Sends packets.
    *
-   * @param budget maximum number of packets and WQEs to process
+   * @param budget maximum number of packets, and of WQEs to parse
    * @return whether there was anything to do
    */
   boolean run(int budget) {
-    int left = budget;
-    while (left > 0 && !stops.sender()) {
+    int packets = budget;
+    int wqes = budget;
+    while (packets > 0 && wqes > 0 && !stops.sender()) {
       if (fenced != null) {
         if (message.connection.hasReads()) {
           break;
         }
         passFence();
+        packets--;
       } else if (message.goesOn()) {
         if (untilStall == 0) {
           break;
         }
         sendPacket();
+        packets--;
       } else if (scheduler.hasNext()) {
         begin(scheduler.take());
+        wqes--;
       } else {
         break;
       }
-      left--;
     }
-    return left < budget;
+    return packets < budget || wqes < budget;
   }
 
   /**
