@@ -17,6 +17,7 @@ import org.hghca.model.rtl.Translation;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * The send side, which sends one message at a time for the whole card. A message that waits for its
@@ -148,6 +149,11 @@ final class SendSide {
     return wqe.opcode == WqeOpcode.SEND || wqe.opcode == WqeOpcode.SEND_IMM;
   }
 
+  /** A SEND of one packet asks for no acknowledgement if its immediate is 0; it gets one. */
+  private boolean asksForNothing(Packet packet) {
+    return packet.opcode == (PacketOpcode.RC | PacketOpcode.SEND_ONLY_IMM) && wqe.immediate == 0;
+  }
+
   /** Completes with an error a WQE that the state or service does not allow. */
   private boolean refuses(OnChipQp qp) {
     boolean datagram = qp.service == QpcServiceType.UD;
@@ -236,6 +242,7 @@ final class SendSide {
 
   private void transmit(Packet packet) {
     untilStall -= untilStall > 0 ? 1 : 0;
+    packet.ackRequest &= !asksForNothing(packet);
     counters.packetsSent++;
     port.transmit(packet);
   }
