@@ -59,7 +59,7 @@ import org.hghca.wire.link.Links;
  *       interrupts=none}: event queues, but no interrupts.
  *   <li>{@code race=on}: a card of the first RTL enters a request that is rung while another of its
  *       queue pair is outstanding in the same cycle in which that one is released, which corrupts
- *       its list of outstanding requests. {@code deadlock=on}: such a card stops when it must
+ *       its list of outstanding requests. {@code deadlock=on}: such a card stops as soon as it must
  *       answer more than 1024 bytes of READs while it sends payload of its own requests from
  *       several data units. Off by default.
  *   <li>those of {@link DriverParameter}, which the HCA ignores except for the addresses.

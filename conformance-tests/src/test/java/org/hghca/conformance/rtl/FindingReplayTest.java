@@ -35,7 +35,9 @@ class FindingReplayTest {
           "r5_send_cqe_dword2.json",
           "r8_uc_bad_key.json",
           "r9_read_enqueue_race.json",
-          "r9_write_enqueue_race.json");
+          "r9_write_enqueue_race.json",
+          "r10_psn_ffffff.json",
+          "r11_refused_read.json");
   private static final String ENDING = "r7_err_during_traffic.json";
 
   private static final Pattern WRITE =
@@ -45,6 +47,13 @@ class FindingReplayTest {
   private static final Pattern PACKET =
       Pattern.compile("t=\\d+ c(\\d) PACKET opcode=(\\w+) .* first beat (\\w+)");
   private static final Pattern SOME_CYCLES = Pattern.compile("(\\d{1,3}) cycles");
+
+  private static final Pattern QUERY =
+      Pattern.compile(
+          "QUERY_QP after the stimulus, card (\\d) QP (\\d): status 0, state nibble .* (\\d)");
+
+  /** Of a first beat with a READ request, whose other bytes are what an earlier packet left. */
+  private static final int READ_HEADER = 56;
 
   private static final long REMOTE_PAGES = 0x120_0000;
 
@@ -64,6 +73,11 @@ class FindingReplayTest {
 
     int cards() {
       return (Integer) recorded.get("cards");
+    }
+
+    /** Whether the card does not become quiet any more: a part of what it did was recorded. */
+    boolean isEndless() {
+      return recorded.get("never_came") instanceof String text && text.contains("instead");
     }
 
     /** Whether the request is posted in the cycle that corrupts the list. */
@@ -99,8 +113,16 @@ class FindingReplayTest {
     return setup;
   }
 
-  static Stream<Finding> findings() {
+  private static Stream<Finding> all() {
     return FILES.stream().flatMap(file -> load(file).stream());
+  }
+
+  static Stream<Finding> findings() {
+    return all().filter(finding -> !finding.isEndless());
+  }
+
+  static Stream<Finding> floods() {
+    return all().filter(Finding::isEndless).filter(finding -> finding.file().startsWith("r10"));
   }
 
   private List<ReplayedCard> cards;
@@ -195,7 +217,8 @@ class FindingReplayTest {
 
   @Test
   void allFindingsAreReplayed() {
-    assertThat(findings()).hasSize(21);
+    assertThat(findings()).hasSize(24);
+    assertThat(floods()).hasSize(3);
     assertThat(load(ENDING)).hasSize(2);
   }
 
@@ -212,6 +235,63 @@ class FindingReplayTest {
       assertThat(card.writes()).as("writes").isEqualTo(writes(finding, i));
       assertThat(card.queueReads()).as("WQEs").isEqualTo(queueReads(finding, i));
       checkCompletions(finding, i);
+    }
+    checkStates(finding);
+  }
+
+  /** The CQEs that were recorded are the first ones of a sequence that does not end. */
+  @ParameterizedTest
+  @MethodSource("floods")
+  void completionsWithoutEndBeginAsRecorded(Finding finding) {
+    setUp(finding);
+    finding.stimulus().forEach(this::play);
+
+    for (int i = 0; i < cards.size(); i++) {
+      ReplayedCard card = cards.get(i);
+      assertThat(card.requests).as("requests").isEqualTo(packets(finding, i, false));
+      assertThat(card.answers).as("answers").isEqualTo(packets(finding, i, true));
+      assertThat(card.writes()).as("writes").isEqualTo(writes(finding, i));
+      assertThat(card.queueReads()).as("WQEs").containsAll(queueReads(finding, i));
+    }
+    ReplayedCard card = cards.getFirst();
+    List<?> shown = Vectors.list(((Map<?, ?>) finding.recorded().get("cqes_card0")).get("cqn1"));
+    List<String> written = ReplayedCard.CompletionRings.writes(card, 1);
+    assertThat(written.subList(0, shown.size())).isEqualTo(shown);
+    card.card.step(0);
+    assertThat(ReplayedCard.CompletionRings.writes(card, 1)).hasSizeGreaterThan(written.size());
+    assertThat(ReplayedCard.CompletionRings.writes(card, 3)).isEmpty();
+    checkCompletions(finding, 1);
+    checkStates(finding);
+    assertThat(card.card.hazards()).singleElement().asString().startsWith("12.21: ");
+  }
+
+  /** The card of the peer stops with the first packet of zeros, here. */
+  @Test
+  void refusedReadSendsZerosAsRecorded() {
+    Finding finding = load("r11_refused_read.json").get(1);
+    setUp(finding);
+    finding.stimulus().forEach(this::play);
+
+    ReplayedCard card = cards.getFirst();
+    List<String> recorded = packets(finding, 0, false);
+    assertThat(card.requests.subList(0, recorded.size())).isEqualTo(recorded);
+    assertThat(cards.getLast().answers).isEqualTo(packets(finding, 1, true).subList(0, 2));
+    checkCompletions(finding, 0);
+    assertThat(card.queriedState("2")).isEqualTo("3");
+    assertThat(cards.getLast().queriedState("3")).isEqualTo("6");
+    for (ReplayedCard each : cards) {
+      assertThat(each.writes()).isEmpty();
+      assertThat(each.card.hazards()).singleElement().asString().startsWith("12.6: ");
+    }
+  }
+
+  private void checkStates(Finding finding) {
+    for (Object line : Vectors.list(finding.recorded().get("data"))) {
+      Matcher query = QUERY.matcher((String) line);
+      if (query.matches()) {
+        ReplayedCard card = cards.get(Integer.parseInt(query.group(1)));
+        assertThat(card.queriedState(query.group(2))).as("%s", line).isEqualTo(query.group(3));
+      }
     }
   }
 
@@ -277,7 +357,8 @@ class FindingReplayTest {
       if (packet.matches() && packet.group(1).equals("" + card)) {
         int opcode = Vectors.number(packet.group(2)) & 0x1f;
         if (answers == (opcode >= 0x0d && opcode <= 0x12)) {
-          beats.add(packet.group(3));
+          String beat = packet.group(3);
+          beats.add(opcode == 0x0c ? beat.substring(0, READ_HEADER) + "00000000" : beat);
         }
       }
     }

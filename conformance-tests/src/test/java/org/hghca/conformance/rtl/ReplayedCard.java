@@ -28,6 +28,7 @@ final class ReplayedCard implements Medium {
   private static final long MEMORY = 0x130_0000;
   private static final int INBOX = 0x10_0000;
   private static final int OUTBOX = 0x11_0000;
+  private static final int STATE_BYTE = 0x17;
 
   /** Data is at this address and above, queues and contexts are below. */
   static final long DATA = 0x110_0000;
@@ -104,6 +105,12 @@ final class ReplayedCard implements Medium {
     check(command);
   }
 
+  /** The digit of a queue pair's image that has its state once there was traffic. */
+  String queriedState(String qpn) {
+    run(Map.of("command", "QUERY_QP", "op_mod", 0, "in_modifier", qpn, "status", "00"));
+    return memory.hex(OUTBOX + STATE_BYTE, 1).substring(0, 1);
+  }
+
   private void write(long offset, int value) {
     card.write(Bar.BAR0, offset, DWORD, Integer.toUnsignedLong(value));
   }
@@ -160,6 +167,20 @@ final class ReplayedCard implements Medium {
         String entry = card.memory.hex(ring + (long) ENTRY * i, ENTRY);
         if (!entry.equals("ff".repeat(ENTRY))) {
           entries.add("slot %d: %s".formatted(i, entry));
+        }
+      }
+      return entries;
+    }
+
+    /** All entries that were ever written to a ring, in order. */
+    static List<String> writes(ReplayedCard card, int cqn) {
+      long ring = FIRST + BETWEEN * (cqn - 1);
+      List<String> entries = new ArrayList<>();
+      for (String access : card.memory.accesses) {
+        String[] words = access.split(" ");
+        long at = words[0].equals("write") ? Vectors.longNumber(words[1]) - ring : -1;
+        if (at >= 0 && at < (long) ENTRY * ENTRIES) {
+          entries.add("slot %d: %s".formatted(at / ENTRY, words[2]));
         }
       }
       return entries;

@@ -9,7 +9,8 @@ public interface DataPath {
    * Does all work that is due.
    *
    * @param now nanoseconds
-   * @param most packets to receive, packets to answer with, and packets and WQEs to send, of each
+   * @param most requests and as many answers to receive, packets to answer with, and packets and
+   *     WQEs to send, of each
    * @return whether anything was done
    */
   boolean step(long now, int most);

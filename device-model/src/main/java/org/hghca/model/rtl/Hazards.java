@@ -15,7 +15,7 @@ public final class Hazards {
   /**
    * Records one.
    *
-   * @param line its number: 12.1 to 12.20, or that of another section: 1.4 for doorbells that are
+   * @param line its number: 12.1 to 12.21, or that of another section: 1.4 for doorbells that are
    *     lost, 2.3 for commands that hang, 3.3 for pages that are mapped wrongly, 5.2 for CQEs that
    *     are lost, 6.6 for receives that are read outside their queue
    */

@@ -18,6 +18,17 @@ public final class Message {
 
   public boolean raced;
 
+  /** Its place in the list of outstanding SENDs and WRITEs. */
+  public int entry;
+
+  /** Where a READ reads; it may be sent again. */
+  public long remoteAddress;
+
+  public int remoteKey;
+
+  /** Whether it is a READ that was refused and sent again. */
+  public boolean sentAgain;
+
   /** Data units that its payload is fetched from; 0 for a READ, which has none. */
   public int pieces;
 
@@ -29,6 +40,14 @@ public final class Message {
 
   /** Of the packet of a response that is next. */
   public int responsePsn;
+
+  /**
+   * The PSN whose acknowledgement completes a message of the first RTL: that of the last packet,
+   * but none behind the last of all numbers.
+   */
+  public int completingPsn() {
+    return lastPsn < firstPsn ? OnChipQp.PSN_MASK : lastPsn;
+  }
 
   /** Where the response of an RDMA READ goes; empty for others. */
   public final SgeList results = new SgeList();

@@ -21,8 +21,11 @@ public final class Replies {
   /** NAK: PSN sequence error, with the PSN that is expected. */
   public static final int OUT_OF_ORDER = 0x60;
 
-  /** NAK: remote access error. The card gives no other reason. */
+  /** NAK: remote access error. */
   public static final int REFUSED = 0x62;
+
+  /** NAK: remote operational error, for a READ to a queue pair that is in ERR already. */
+  public static final int REFUSED_IN_ERR = 0x63;
 
   /** The unsent part of an RDMA READ response. The object is reused after it is sent. */
   private static final class Response {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.hghca.model.rtl.TestPair.QPN;
 import static org.hghca.model.rtl.TestPair.data;
 
+import java.util.List;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.model.rtl.TestCard.Sge;
@@ -276,6 +277,51 @@ class HazardTest {
     assertThat(pair.passes(pair.b, pair.a)).isFalse();
     struck(pair.a, "12.6");
     struck(pair.b, "12.6");
+  }
+
+  /** Refused twice, it ends its queue pair only. */
+  @Test
+  void refusedReadWithNumberZeroFailsInOrder() {
+    first(0);
+    pair.a.post(QPN, READ, UNKNOWN, data(0, 64));
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+
+    assertThat(pair.packets)
+        .containsSubsequence("0c 0 00", "11 1 62", "0c 0 00", "11 1 63")
+        .doesNotContain("00 0 00");
+    assertThat(pair.a.sends(QPN)).containsExactly("ff000000 00", "ff000000 00");
+    assertThat(pair.a.queuePair(QPN).state).isEqualTo(QpcState.ERR);
+    assertThat(pair.b.queuePair(QPN).state).isEqualTo(QpcState.ERR);
+    assertThat(pair.a.writtenBack).isEmpty();
+    assertThat(pair.bothPass()).isTrue();
+    assertThat(pair.a.hazards.list()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1,64", "2,64", "5,64", "ffffff,64", "0,2000"})
+  void refusedReadIsSentAgainBeforeTheZeros(String psn, int length) {
+    first(Integer.parseInt(psn, 16));
+    pair.a.post(QPN, READ, UNKNOWN, data(0, length));
+    pair.run();
+
+    String request = "0c %s 00".formatted(psn);
+    String next = "%x".formatted(Integer.parseInt(psn, 16) + 1 & 0xff_ffff);
+    assertThat(pair.packets).startsWith(request, "11 %s 62".formatted(next), request, "00 0 00");
+    assertThat(pair.packets).contains("11 %s 63".formatted(next));
+    assertThat(pair.a.sends(QPN)).isEmpty();
+    assertThat(pair.bothPass()).isFalse();
+    struck(pair.a, "12.6");
+    struck(pair.b, "12.6");
+  }
+
+  private void first(int psn) {
+    for (TestCard card : List.of(pair.a, pair.b)) {
+      OnChipQp qp = card.queuePair(QPN);
+      qp.nextSendPsn = psn;
+      qp.oldestUnackedPsn = psn;
+      qp.expectedPsn = psn;
+    }
   }
 
   // 12.7

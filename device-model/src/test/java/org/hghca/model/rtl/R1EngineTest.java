@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.hghca.model.rtl.TestPair.QPN;
 import static org.hghca.model.rtl.TestPair.data;
 
+import org.hghca.abi.NextUnit;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.model.rtl.TestCard.Sge;
@@ -214,6 +215,20 @@ class R1EngineTest {
     pair.run();
 
     assertThat(pair.asked).first().isEqualTo(asks);
+  }
+
+  /** A single SEND packet asks for none if its immediate is 0, and is acknowledged all the same. */
+  @ParameterizedTest
+  @CsvSource({"0,8,false", "1,8,true", "0,2000,true"})
+  void sendWithImmediateZeroRequestsNoAcknowledgement(int immediate, int length, boolean asks) {
+    pair.b.receive(QPN, data(0x8000, length));
+    int slot = pair.a.write(QPN, null, data(0, length));
+    NextUnit.write(pair.a.sendSlot(QPN, slot), 0, 0, 0, 0, immediate);
+    pair.a.ring(QPN, SEND_IMM, slot, 2);
+    pair.run();
+
+    assertThat(pair.asked.get(length / 1025)).isEqualTo(asks);
+    assertThat(pair.a.sends(QPN)).containsExactly("0b010000 00");
   }
 
   /** Only 13 bits select the queue pair, but its reports have them all. */

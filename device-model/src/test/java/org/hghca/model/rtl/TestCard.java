@@ -53,7 +53,7 @@ final class TestCard implements Translation, Contexts {
   /** QPNs whose image in ICM the card wrote by itself. */
   final List<Integer> writtenBack = new ArrayList<>();
 
-  final MemorySegment memory = Arena.ofAuto().allocate(0x10_0000, 4096);
+  final MemorySegment memory = Arena.ofAuto().allocate(0x20_0000, 4096);
   final Hazards hazards = new Hazards();
   final Doorbells doorbells = new Doorbells(new Faults(), hazards);
   final EthernetPort port;

@@ -33,6 +33,7 @@ final class WiredBench implements AutoCloseable {
   private static final int RECEIVE_KEY = 0x200;
   private static final int CQ_KEY = 0x300;
   private static final int CQ_LOG = 7;
+  private static final int FIRST_PSN = 1;
   private static final long DATA_PAGES = Bench.FREE + 0x20_0000;
   private static final ValueLayout.OfInt CONTROL =
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -95,6 +96,9 @@ final class WiredBench implements AutoCloseable {
     QueuePairContext.DMAC_LOW.set(mailbox, (int) mac & 0xffff);
     QueuePairContext.DMAC_HIGH.set(mailbox, (int) (mac >>> 16));
     QueuePairContext.PD.set(mailbox, PD);
+    QueuePairContext.NEXT_SEND_PSN.set(mailbox, FIRST_PSN);
+    QueuePairContext.LAST_ACKED_PSN.set(mailbox, FIRST_PSN);
+    QueuePairContext.NEXT_RECEIVE_PSN.set(mailbox, FIRST_PSN);
     QueuePairContext.SEND_CQN.set(mailbox, qpn);
     QueuePairContext.SEND_WQE_LKEY.set(mailbox, SEND_KEY + qpn);
     QueuePairContext.SEND_WQE_LENGTH.set(mailbox, PAGE);

@@ -16,6 +16,9 @@ final class CqeWriter {
   private final WriteChannel channel;
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, Cqe.SIZE);
 
+  /** Whether sends get no CQE any more. */
+  private boolean sendsEnded;
+
   CqeWriter(Contexts contexts, WriteChannel channel) {
     this.contexts = contexts;
     this.channel = channel;
@@ -27,6 +30,13 @@ final class CqeWriter {
    * @param qpn as it was rung for, which the queue pair's own is a part of
    */
   void sent(OnChipQp qp, int qpn, int opcode, int wqeOffset, long length) {
+    if (!sendsEnded) {
+      repeat(qp, qpn, opcode, wqeOffset, length);
+    }
+  }
+
+  /** As {@link #sent}, also when sends get no CQE any more. */
+  void repeat(OnChipQp qp, int qpn, int opcode, int wqeOffset, long length) {
     OnChipCq queue = contexts.completionQueue(qp.sendCqn);
     int remote = qp.service == QpcServiceType.RC ? queue.key & KEY_MASK : qp.remoteQpn;
     Cqe.encodeSuccess(entry, 0, qpn, remote, lid(qp), 0, (int) length, wqeOffset, true, opcode, 0);
@@ -35,6 +45,9 @@ final class CqeWriter {
 
   /** A send has failed; RC reports no reason, the others report it in the top byte. */
   void failed(OnChipQp qp, int qpn, int opcode, int wqeOffset, int syndrome) {
+    if (sendsEnded) {
+      return;
+    }
     if (qp.service == QpcServiceType.RC) {
       Cqe.encodeError(entry, 0, qpn, wqeOffset, 0, 0, false, 0);
     } else {
@@ -60,6 +73,15 @@ final class CqeWriter {
     entry.fill((byte) 0);
     MemorySegment.copy(bytes, 0, entry, 0, Math.min(length, Cqe.SIZE));
     channel.complete(contexts.completionQueue(cqn), entry);
+  }
+
+  /** From now on no send gets a CQE, whichever queue it belongs to. */
+  void endSends() {
+    sendsEnded = true;
+  }
+
+  void reset() {
+    sendsEnded = false;
   }
 
   private static int lid(OnChipQp qp) {

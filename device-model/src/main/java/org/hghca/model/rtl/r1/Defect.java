@@ -15,7 +15,8 @@ public enum Defect {
   /**
    * READs must be answered while payload of the card's own requests is on its way to the wire.
    * Modelled when more than 1024 bytes must be answered at once during a SEND or WRITE whose
-   * payload comes from several data units, or during any on a card that is looped back.
+   * payload comes from several data units, or during any on a card that is looped back. Without
+   * this the card stops only beyond the measured bounds.
    */
   READ_DEADLOCK
 }

@@ -31,6 +31,9 @@ public final class R1Engine implements DataPath {
   /** Bytes of READs for which there is room in any case. */
   private static final int ANSWERED_BESIDE_PAYLOAD = 1024;
 
+  /** Packets that arrive for each one that a peer sends by itself: it also answers. */
+  private static final int ANSWERED = 2;
+
   private final boolean deadlocks;
   private final Hazards hazards;
   private final EthernetPort port;
@@ -41,6 +44,7 @@ public final class R1Engine implements DataPath {
   private final Replies replies;
   private final Receiver receiver;
   private final SendSide sender;
+  private final Gridlock gridlock = new Gridlock();
   private final TransportCounters counters = new TransportCounters();
 
   public R1Engine(CardParts card, Set<Defect> defects) {
@@ -91,7 +95,8 @@ public final class R1Engine implements DataPath {
   public boolean step(long now, int most) {
     boolean worked = false;
     requester.step();
-    for (int left = most; left > 0 && port.hasArrived(); left--) {
+    gridlock.begin(requester.inFlight());
+    for (int left = ANSWERED * most; left > 0 && port.hasArrived(); left--) {
       Packet packet = port.fetch();
       if (stops.receiver()) {
         counters.drops.count(DropCause.STOPPED);
@@ -105,7 +110,10 @@ public final class R1Engine implements DataPath {
       worked |= reply(most);
     }
     worked |= sender.run(most);
-    requester.rage(now, most); // not counted as work, else a simulation would never become idle
+    if (!stops.receiver() && gridlock.isReached(requester.inFlight())) {
+      stops.stopAll("12.16", "requests of this card and of its peer wait for each other");
+    }
+    requester.rage(now, most);
     return worked;
   }
 
@@ -138,6 +146,9 @@ public final class R1Engine implements DataPath {
     } else if ((packet.opcode & SERVICE_MASK) != OutgoingMessage.service(qp)) {
       counters.drops.count(DropCause.SERVICE);
     } else if (!isResponse(packet.opcode & OPERATION_MASK)) {
+      if (qp.service == QpcServiceType.RC && packet.psn == qp.expectedPsn) {
+        gridlock.arrives(qp, packet);
+      }
       receiver.receive(connection, packet);
       if (deadlocks && replies.owed() > ANSWERED_BESIDE_PAYLOAD && isClogged(packet, qp)) {
         stops.stopAll(

@@ -66,8 +66,10 @@ final class Receiver {
     } else if (qp.state == QpcState.ERR) {
       // The rest of the message that caused the error is not answered.
       boolean rest = connection.swallows && !starts(operation) && operation != READ_REQUEST;
-      if (reliable && !rest) {
-        nak(connection, packet.psn);
+      if (operation == READ_REQUEST && reliable) {
+        nak(connection, packet.psn + 1, Replies.REFUSED_IN_ERR);
+      } else if (reliable && !rest) {
+        nak(connection, packet.psn, Replies.REFUSED);
       }
       counters.drops.count(DropCause.STATE);
     } else if (packet.psn != qp.expectedPsn) {
@@ -259,7 +261,8 @@ final class Receiver {
     counters.drops.count(DropCause.UNWANTED);
     connection.qp.state = QpcState.ERR;
     if (connection.qp.service == QpcServiceType.RC) {
-      nak(connection, packet.psn);
+      boolean read = (packet.opcode & OPERATION_MASK) == READ_REQUEST;
+      nak(connection, read ? packet.psn + 1 : packet.psn, Replies.REFUSED);
     }
   }
 
@@ -284,9 +287,10 @@ final class Receiver {
     return (bytes + BEAT - 1) / BEAT;
   }
 
-  private void nak(ConnectionState connection, int psn) {
+  /** Refuses a message. For a READ the PSN is the one after that of the request. */
+  private void nak(ConnectionState connection, int psn, int syndrome) {
     counters.naksSent++;
-    replies.acknowledge(connection, psn, Replies.REFUSED, false);
+    replies.acknowledge(connection, psn & OnChipQp.PSN_MASK, syndrome, false);
   }
 
   /**

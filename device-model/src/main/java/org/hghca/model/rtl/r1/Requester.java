@@ -26,26 +26,16 @@ import org.hghca.wire.Packet;
  * outstanding. Packet sequence numbers are compared as plain numbers.
  */
 final class Requester {
-  /** Nanoseconds between two bursts of a storm: it must not block everything else. */
-  private static final long STORM_PAUSE = 1_000_000;
-
   private final boolean races;
-  private final Contexts contexts;
   private final Hazards hazards;
   private final WriteChannel channel;
   private final CqeWriter cqes;
-  private final Stops stops;
   private final EthernetPort port;
   private final TransportCounters counters;
+  private final CompletionFlood flood;
+  private final ZeroStorm storm;
+  private final Traffic inFlight = new Traffic();
   private final Deque<Message> free = new ArrayDeque<>();
-
-  /** Whose READ was refused: it sends packets of zeros endlessly; {@code null} for none. */
-  private ConnectionState storm;
-
-  /** Whether there was a storm, and the time of its last burst. */
-  private boolean raged;
-
-  private long lastBurst;
 
   /** Steps of the card. */
   private long step;
@@ -63,13 +53,13 @@ final class Requester {
       EthernetPort port,
       TransportCounters counters) {
     this.races = races;
-    this.contexts = contexts;
     this.hazards = hazards;
     this.channel = channel;
     this.cqes = cqes;
-    this.stops = stops;
     this.port = port;
     this.counters = counters;
+    this.flood = new CompletionFlood(hazards, cqes);
+    this.storm = new ZeroStorm(contexts, stops, port, counters);
   }
 
   /** Starts a message at the next PSN. */
@@ -84,7 +74,11 @@ final class Requester {
     if (read) {
       message.results.copy(wqe.data);
     }
-    race(connection, message, connection.newest(read));
+    Message before = connection.newest(read);
+    race(connection, message, before);
+    if (!read) {
+      flood.enter(message, before);
+    }
     connection.outstanding.add(message);
     message.pieces = read ? 0 : Math.max(1, wqe.data.count());
     count(message, 1);
@@ -106,6 +100,22 @@ final class Requester {
     step++;
   }
 
+  /**
+   * Does in a step what never ends, which is not counted as work, else a simulation would never
+   * become idle.
+   *
+   * @param most maximum number of packets
+   */
+  void rage(long now, int most) {
+    storm.rage(now, most);
+    flood.run();
+  }
+
+  /** Requests that are outstanding. */
+  Traffic inFlight() {
+    return inFlight;
+  }
+
   /** Requests with payload that are outstanding. */
   int payloads() {
     return payloads;
@@ -122,8 +132,11 @@ final class Requester {
     message.qpn = wqe.qpn;
     message.wqeOffset = wqe.offset;
     message.length = wqe.length;
+    message.remoteAddress = wqe.remoteAddress;
+    message.remoteKey = wqe.remoteKey;
     message.failed = false;
     message.raced = false;
+    message.sentAgain = false;
     message.pieces = 0;
     message.results.clear();
     return message;
@@ -186,6 +199,10 @@ final class Requester {
    * @return whether it refuses what was sent
    */
   boolean receive(ConnectionState connection, Packet packet) {
+    if (flood.hasBegun()) {
+      counters.drops.count(DropCause.STOPPED);
+      return false;
+    }
     int operation = packet.opcode & OPERATION_MASK;
     if (operation != ACKNOWLEDGE) {
       response(connection, packet, operation);
@@ -223,10 +240,14 @@ final class Requester {
       if (oldest.opcode == WqeOpcode.RDMA_READ) {
         return false;
       }
-      if (oldest.lastPsn > psn) {
+      if (oldest.completingPsn() > psn) {
         return true;
       }
       complete(connection);
+      if (oldest.completingPsn() == OnChipQp.PSN_MASK) {
+        flood.begin(connection.qp, oldest);
+        return true;
+      }
     }
     return true;
   }
@@ -257,6 +278,9 @@ final class Requester {
   }
 
   private void count(Message message, int more) {
+    if (!message.failed) {
+      inFlight.count(message, more);
+    }
     payloads += message.pieces > 0 ? more : 0;
     gathered += message.pieces > 1 ? more : 0;
   }
@@ -284,46 +308,59 @@ final class Requester {
     }
   }
 
+  /**
+   * A NAK. A READ is sent again once. If its PSN is 0 and it has one response packet, the next NAK
+   * ends its queue pair in order.
+   *
+   * @return whether the queue pair sends nothing any more
+   */
   private boolean refused(ConnectionState connection, int psn) {
-    if (connection.outstanding.isEmpty()) {
-      return false;
-    }
-    for (Message message : connection.outstanding) {
-      if (message.opcode == WqeOpcode.RDMA_READ && message.firstPsn == psn) {
-        storm = connection;
-        contexts.writeBack(0);
-        stops.stopAll("12.6", "READ of QP 0x%x was refused".formatted(connection.qp.qpn));
+    Message read = refusedRead(connection, psn);
+    if (read != null && !read.sentAgain) {
+      sendAgain(connection, read);
+      if (read.firstPsn != 0 || read.lastPsn != 0) {
+        storm.begin(connection);
         return true;
       }
+      return false;
+    }
+    if (connection.outstanding.isEmpty()) {
+      return false;
     }
     connection.qp.state = QpcState.ERR;
     flush(connection);
     return true;
   }
 
-  /** Sends packets of zeros during a storm: a burst of them, then a pause. */
-  void rage(long now, int count) {
-    if (storm == null || raged && now - lastBurst < STORM_PAUSE) {
-      return;
+  /** The READ that a NAK refuses: that with its PSN, or with the PSN before it. */
+  private static Message refusedRead(ConnectionState connection, int psn) {
+    for (Message message : connection.outstanding) {
+      if (message.opcode == WqeOpcode.RDMA_READ
+          && (psn - message.firstPsn & OnChipQp.PSN_MASK) <= 1) {
+        return message;
+      }
     }
-    raged = true;
-    lastBurst = now;
-    for (int i = 0; i < count; i++) {
-      Packet packet = storm.address(port.pool().take());
-      packet.opcode = 0;
-      packet.psn = 0;
-      packet.syndrome = 0;
-      packet.msn = 0;
-      packet.destinationQpn = 0;
-      packet.sourceQpn = 0;
-      counters.packetsSent++;
-      port.transmit(packet);
-    }
+    return null;
+  }
+
+  private void sendAgain(ConnectionState connection, Message read) {
+    read.sentAgain = true;
+    Packet packet = connection.address(port.pool().take());
+    packet.sourceQpn = read.qpn;
+    packet.psn = read.firstPsn;
+    packet.opcode = READ_REQUEST;
+    packet.ackRequest = true;
+    packet.remoteAddress = read.remoteAddress;
+    packet.remoteKey = read.remoteKey;
+    packet.dmaLength = (int) read.length;
+    counters.packetsSent++;
+    port.transmit(packet);
   }
 
   void reset() {
-    storm = null;
-    raged = false;
+    storm.reset();
+    flood.reset();
+    inFlight.clear();
     payloads = 0;
     gathered = 0;
   }

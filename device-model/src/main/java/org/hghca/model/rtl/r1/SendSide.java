@@ -17,6 +17,7 @@ import org.hghca.model.rtl.Translation;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * The send side, which sends one message at a time for the whole card. A message that waits for its
@@ -72,30 +73,33 @@ final class SendSide {
   /**
    * Sends packets.
    *
-   * @param budget maximum number of packets and WQEs to process
+   * @param budget maximum number of packets, and of WQEs to parse
    * @return whether there was anything to do
    */
   boolean run(int budget) {
-    int left = budget;
-    while (left > 0 && !stops.sender()) {
+    int packets = budget;
+    int wqes = budget;
+    while (packets > 0 && wqes > 0 && !stops.sender()) {
       if (fenced != null) {
         if (message.connection.hasReads()) {
           break;
         }
         passFence();
+        packets--;
       } else if (message.goesOn()) {
         if (untilStall == 0) {
           break;
         }
         sendPacket();
+        packets--;
       } else if (scheduler.hasNext()) {
         begin(scheduler.take());
+        wqes--;
       } else {
         break;
       }
-      left--;
     }
-    return left < budget;
+    return packets < budget || wqes < budget;
   }
 
   /**
@@ -143,6 +147,11 @@ final class SendSide {
 
   private boolean isSend() {
     return wqe.opcode == WqeOpcode.SEND || wqe.opcode == WqeOpcode.SEND_IMM;
+  }
+
+  /** A SEND of one packet asks for no acknowledgement if its immediate is 0; it gets one. */
+  private boolean asksForNothing(Packet packet) {
+    return packet.opcode == (PacketOpcode.RC | PacketOpcode.SEND_ONLY_IMM) && wqe.immediate == 0;
   }
 
   /** Completes with an error a WQE that the state or service does not allow. */
@@ -233,6 +242,7 @@ final class SendSide {
 
   private void transmit(Packet packet) {
     untilStall -= untilStall > 0 ? 1 : 0;
+    packet.ackRequest &= !asksForNothing(packet);
     counters.packetsSent++;
     port.transmit(packet);
   }
