@@ -60,7 +60,11 @@ public enum DeviceQuirk {
    */
   ALIGNED_DESTINATIONS,
 
-  /** Sequence numbers do not wrap: they should begin low, for 2^24 packets per connection. */
+  /**
+   * A SEND or WRITE of a connection cannot have the last PSN. It ends before that, after at most
+   * 2^24 packets, unless its peer offers memory ({@link QueuePair#takeWrapMemory}). First PSNs
+   * should be low.
+   */
   NO_PSN_WRAP,
 
   /** No global route header precedes a datagram ({@code IBV_WC_GRH}), only 40 undefined bytes. */

@@ -73,8 +73,9 @@ class DeviceFeaturesTest {
   @CsvSource({
     "s, 1, 0, 0, 0, false, 0",
     "s&as=s, 1, 0, 0, 0, false, 2",
-    "r1, 32, 63, 1, 1024, true, 2",
-    "r1&outstanding=8, 32, 63, 8, 1024, true, 2",
+    "r1, 32, 40, 1, 896, true, 2",
+    "r1&outstanding=8, 32, 40, 8, 896, true, 2",
+    "r1&inflight=20, 32, 20, 1, 896, true, 2",
     "r2, 32, 63, 1, 0, true, 2"
   })
   void adviceMatchesWhatTheCardTolerates(

@@ -49,7 +49,7 @@ record Hazard(String line, String what, String workaround) {
                 + " requester's time-out ends it"),
         new Hazard(
             "12.6",
-            "a READ that the responder refuses",
+            "a READ that the responder refuses, but for one of a packet with PSN 0",
             "keys of the same device are checked at the post"),
         new Hazard(
             "12.7",
@@ -89,8 +89,10 @@ record Hazard(String line, String what, String workaround) {
             "it is never set; the request waits in the ring"),
         new Hazard(
             "12.16",
-            "more than 1024 bytes of READ responses beside payload of the card's own",
-            "READs fetch 1024 bytes at a time on the whole device"),
+            "two cards that both have more than 50 requests in flight, or READs beside 8000 bytes"
+                + " and more of their own",
+            "at most 40 requests in flight on the whole device; READs fetch 896 bytes at a time,"
+                + " and beside them all requests move 4 KiB or one goes alone"),
         new Hazard(
             "12.17",
             "MODIFY_QP to ERR or RESET in the middle of a message",
@@ -107,7 +109,12 @@ record Hazard(String line, String what, String workaround) {
         new Hazard(
             "12.20",
             "a message to a queue pair in RST",
-            "the card stays in ERR, with peer and sequence numbers, until the next RTR"));
+            "the card stays in ERR, with peer and sequence numbers, until the next RTR"),
+        new Hazard(
+            "12.21",
+            "a SEND or WRITE of a connection that has PSN FFFFFFh",
+            "READs from memory that the peer's driver offers carry the PSN over it; without such"
+                + " memory the queue pair ends in order before it"));
   }
 
   /** The hazard of a line. */

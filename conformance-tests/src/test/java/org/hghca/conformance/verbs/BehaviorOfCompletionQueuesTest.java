@@ -89,7 +89,7 @@ class BehaviorOfCompletionQueuesTest {
         left.qp.postSend(left.send.wrId(i).send().sge(left.buffer, 0, 8).signaled());
       }
       // Only a limited number at a time, if a device has room for only a few doorbells.
-      int most = TestProfile.hardware().doorbellsInFlight();
+      int most = TestProfile.hardware().requestsInFlight();
       pair.fabric.settle();
       if (most == HardwareProfile.UNBOUNDED) {
         assertBatches(left.sendQueue, 0);

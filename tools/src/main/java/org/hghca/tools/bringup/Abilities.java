@@ -59,7 +59,7 @@ record Abilities(
         profile.immediateDelivered(),
         profile.destinationAlignment(),
         profile.requestsOutstanding(),
-        profile.doorbellsInFlight(),
+        profile.requestsInFlight(),
         profile == HardwareProfile.S,
         profile.errorCqes(),
         profile.errorCqeHasSyndrome(),

@@ -1,0 +1,200 @@
+package org.hghca.conformance.hazards;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.driver.HghcaContext;
+import org.hghca.driver.PsnUse;
+import org.hghca.verbs.AsyncEvent;
+import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.WrapMemory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** No SEND or WRITE of a connection has PSN FFFFFFh, which the first RTL does not survive. */
+class PsnWrapHazardsTest {
+  private static final int LAST = 0xff_ffff;
+  private static final int VENDOR_ERROR = 0x101;
+  private static final ConnectionOptions NEVER_TIMED_OUT = ConnectionOptions.DEFAULT.withTimeout(0);
+
+  private static void connect(
+      LoopedCard card, QueuePair one, QueuePair other, int onePsn, int otherPsn, Mtu mtu) {
+    ConnectionOptions options = NEVER_TIMED_OUT.withPathMtu(mtu);
+    one.modify(options.toInit(one.type()));
+    other.modify(options.toInit(one.type()));
+    lead(card, options, one, endpoint(card, other, otherPsn));
+    lead(card, options, other, endpoint(card, one, onePsn));
+    one.modify(options.toRts(one.type(), onePsn));
+    other.modify(options.toRts(one.type(), otherPsn));
+  }
+
+  private static QpEndpoint endpoint(LoopedCard card, QueuePair qp, int psn) {
+    Gid gid = card.card.context.queryGid(1, 0);
+    return new QpEndpoint(0, qp.number(), psn, gid, qp.offerWrapMemory());
+  }
+
+  private static void lead(
+      LoopedCard card, ConnectionOptions options, QueuePair qp, QpEndpoint peer) {
+    peer.wrapMemory().ifPresent(qp::takeWrapMemory);
+    qp.modify(options.toRtr(qp.type(), peer));
+  }
+
+  private static PsnUse psns(LoopedCard card) {
+    return ((HghcaContext) card.card.context).card().psns();
+  }
+
+  /** Both sides pass it, one after the other, with all kinds of requests around it. */
+  @ParameterizedTest
+  @CsvSource({
+    "0, MTU_256, 3000", "1, MTU_256, 3000", "5, MTU_256, 3000", "11, MTU_256, 3000",
+    "0, MTU_1024, 4000", "1, MTU_1024, 4000", "3, MTU_1024, 4000", "2, MTU_4096, 4096",
+    "9, MTU_512, 8000"
+  })
+  @Tag("hazard-12.21")
+  void connectionPassesTheWrap(int before, Mtu mtu, int bytes) {
+    try (LoopedCard card = new LoopedCard()) {
+      QueuePair one = card.queuePair();
+      QueuePair other = card.queuePair();
+      connect(card, one, other, LAST - before, LAST - before, mtu);
+      for (QueuePair qp : List.of(one, other)) {
+        QueuePair peer = qp == one ? other : one;
+        for (int i = 0; i < 12; i++) {
+          card.target.segment().fill((byte) 0);
+          boolean sends = i % 3 == 0;
+          if (sends) {
+            peer.postReceive(card.into(0, bytes).wrId(i));
+          }
+          qp.postSend((sends ? card.send(bytes) : card.write(0, bytes)).wrId(i));
+          card.await(sends ? 2 : 1);
+          card.assertArrived(0, bytes);
+          qp.postSend(card.read(8192, 600).wrId(i));
+          card.await(1);
+          card.assertArrived(8192, 600);
+        }
+      }
+      assertThat(psns(card).carriedWraps() + psns(card).carryingReads()).isPositive();
+      card.assertAlive();
+    }
+  }
+
+  /** The program polls nothing, and its completion queue has no entry to spare. */
+  @Test
+  @Tag("hazard-12.21")
+  void wrapNeedsNoPollingAndNoEntry() {
+    try (LoopedCard card = new LoopedCard()) {
+      QueuePair one = card.queuePair();
+      QueuePair other = card.queuePair();
+      connect(card, one, other, LAST - 40, 0, Mtu.MTU_256);
+      for (int i = 0; i < 32; i++) {
+        one.postSend(card.write(0, 700).wrId(i));
+      }
+      List<Long> expected = new ArrayList<>();
+      for (long i = 0; i < 32; i++) {
+        expected.add(i);
+      }
+      assertThat(card.await(32)).isEqualTo(expected);
+      assertThat(psns(card).carriedWraps()).isOne();
+      card.assertAlive();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"&wrap=off", "''"})
+  @Tag("hazard-12.21")
+  void queuePairWithoutMemoryEndsBeforeTheLastPsn(String parameters) {
+    try (LoopedCard card = new LoopedCard(parameters)) {
+      QueuePair one = card.queuePair();
+      QueuePair other = card.queuePair();
+      assertThat(one.offerWrapMemory().isPresent()).isEqualTo(parameters.isEmpty());
+      ConnectionOptions options = NEVER_TIMED_OUT.withPathMtu(Mtu.MTU_1024);
+      LoopedCard.connect(card.queuePair(), card.queuePair());
+      withoutMemory(card, options, one, other, LAST - 2);
+      for (int i = 0; i < 6; i++) {
+        one.postSend(card.write(0, 64).wrId(i));
+      }
+      List<String> ended = awaitAll(card, 6);
+      assertThat(ended)
+          .containsExactly(
+              "0 SUCCESS 0",
+              "1 SUCCESS 0",
+              "2 %s %d".formatted(WcStatus.LOC_QP_OP_ERR, VENDOR_ERROR),
+              "3 WR_FLUSH_ERR 0",
+              "4 WR_FLUSH_ERR 0",
+              "5 WR_FLUSH_ERR 0");
+      assertThat(one.state()).isEqualTo(QpState.ERR);
+      assertThat(psns(card).ended()).isOne();
+      Optional<AsyncEvent> event = card.card.context.asyncEvents().poll();
+      assertThat(event.map(AsyncEvent::type)).contains(AsyncEventType.QP_LAST_WQE_REACHED);
+      card.assertAlive();
+    }
+  }
+
+  private static void withoutMemory(
+      LoopedCard card, ConnectionOptions options, QueuePair one, QueuePair other, int psn) {
+    Gid gid = card.card.context.queryGid(1, 0);
+    one.modify(options.toInit(one.type()));
+    other.modify(options.toInit(one.type()));
+    one.modify(options.toRtr(one.type(), new QpEndpoint(0, other.number(), 0, gid)));
+    other.modify(options.toRtr(one.type(), new QpEndpoint(0, one.number(), psn, gid)));
+    one.modify(options.toRts(one.type(), psn));
+    other.modify(options.toRts(one.type(), 0));
+  }
+
+  private static List<String> awaitAll(LoopedCard card, int count) {
+    List<String> ended = new ArrayList<>();
+    Completions found = new Completions(16);
+    long start = System.nanoTime();
+    while (ended.size() < count && System.nanoTime() - start < 20_000_000_000L) {
+      card.settle();
+      for (int n = card.cq.poll(found); n > 0; n = card.cq.poll(found)) {
+        for (int i = 0; i < n; i++) {
+          ended.add("%d %s %d".formatted(found.wrId(i), found.status(i), found.vendorError(i)));
+        }
+      }
+    }
+    return ended;
+  }
+
+  /** They end one after another, and the card stays alive. */
+  @Test
+  @Tag("hazard-12.21")
+  void hundredQueuePairsEndBeforeTheLastPsn() {
+    try (LoopedCard card = new LoopedCard("&wrap=off")) {
+      for (int i = 0; i < 100; i++) {
+        QueuePair one = card.queuePair();
+        QueuePair other = card.queuePair();
+        withoutMemory(card, NEVER_TIMED_OUT, one, other, LAST - 1);
+        one.postSend(card.write(0, 64).wrId(1));
+        SendRequest last = card.write(0, 64).wrId(2);
+        one.postSend(last);
+        assertThat(awaitAll(card, 2)).containsExactly("1 SUCCESS 0", "2 LOC_QP_OP_ERR 257");
+      }
+      assertThat(psns(card).ended()).isEqualTo(100);
+      card.assertAlive();
+    }
+  }
+
+  /** Each domain has a key of its own, and it is gone with the domain. */
+  @Test
+  void memoryIsThatOfTheDomain() {
+    try (LoopedCard card = new LoopedCard()) {
+      WrapMemory first = card.a.offerWrapMemory().orElseThrow();
+      assertThat(card.b.offerWrapMemory()).contains(first);
+      assertThat(first.length()).isEqualTo(LoopedCard.PAGE);
+      assertThat(first.address()).isZero();
+    }
+  }
+}
