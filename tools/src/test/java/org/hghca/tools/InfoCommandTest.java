@@ -126,9 +126,9 @@ class InfoCommandTest {
         .containsPattern("\t\tFLUSH +software\n")
         .containsPattern("\tquirks:\n(\t\t[A-Z_]+\n)*\t\tNO_PSN_WRAP\n")
         .contains("\t\tdestinations:\t\taligned to 32 bytes")
-        .contains("\t\tsends in the card:\t63 over all")
+        .contains("\t\tsends in the card:\t40 over all")
         .contains("\t\tsends of a queue pair:\t1 in the card")
-        .contains("\t\tRDMA READs:\t\t1024 bytes at a time")
+        .contains("\t\tRDMA READs:\t\t896 bytes at a time")
         .contains("\t\treceive depth:\t\tall that the peer may have in flight");
   }
 

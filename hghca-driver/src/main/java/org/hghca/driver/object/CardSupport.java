@@ -1,7 +1,7 @@
 package org.hghca.driver.object;
 
 import java.util.Optional;
-import org.hghca.driver.PsnUse;
+import java.util.OptionalLong;
 import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.memory.KeyTable;
@@ -40,8 +40,14 @@ abstract class CardSupport {
   /** The key for the element of a receive without memory; 0 if none is needed. */
   abstract int fillerKey();
 
-  /** The use of packet sequence numbers. */
-  abstract PsnUse psnUse();
+  /** The packets before the last PSN of the queue pair that ends there next; empty for none. */
+  abstract OptionalLong psnsLeft();
+
+  /** How often READs carried a queue pair over the PSN wrap. */
+  abstract long carriedWraps();
+
+  /** Number of READs that did. */
+  abstract long carryingReads();
 
   /**
    * The keys of a protection domain for the PSN wrap; empty where queue pairs need none.

@@ -1,8 +1,8 @@
 package org.hghca.driver.object;
 
 import java.util.List;
+import java.util.OptionalLong;
 import org.hghca.abi.DeviceExtension;
-import org.hghca.driver.PsnUse;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.card.OwnGids;
@@ -215,9 +215,19 @@ public final class HghcaDevice {
     return counts;
   }
 
-  /** The use of packet sequence numbers, on a card whose do not wrap. */
-  public PsnUse psnUse() {
-    return support.psnUse();
+  /** The packets before the last PSN of the queue pair that ends there next; empty for none. */
+  public OptionalLong psnsLeft() {
+    return support.psnsLeft();
+  }
+
+  /** How often READs carried a queue pair over the PSN wrap. */
+  public long carriedWraps() {
+    return support.carriedWraps();
+  }
+
+  /** Number of READs that did. */
+  public long carryingReads() {
+    return support.carryingReads();
   }
 
   LinkAddress address() {

@@ -4,7 +4,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.IntUnaryOperator;
 import org.hghca.abi.HardwareProfile;
-import org.hghca.driver.PsnUse;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.completion.CompletionParser;
@@ -102,7 +101,7 @@ final class RtlSupport extends CardSupport {
   }
 
   @Override
-  PsnUse psnUse() {
+  OptionalLong psnsLeft() {
     long[] fewest = {Long.MAX_VALUE};
     recovery
         .queuePairs()
@@ -113,11 +112,17 @@ final class RtlSupport extends CardSupport {
                 fewest[0] = Math.min(fewest[0], sends.psnsLeft());
               }
             });
-    return new PsnUse(
-        fewest[0] == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(fewest[0]),
-        recovery.inFlight().carriedWraps(),
-        recovery.inFlight().carryingReads(),
-        recovery.counts().endedAtLastPsn());
+    return fewest[0] == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(fewest[0]);
+  }
+
+  @Override
+  long carriedWraps() {
+    return recovery.inFlight().carriedWraps();
+  }
+
+  @Override
+  long carryingReads() {
+    return recovery.inFlight().carryingReads();
   }
 
   @Override

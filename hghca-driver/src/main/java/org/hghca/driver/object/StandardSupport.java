@@ -2,7 +2,6 @@ package org.hghca.driver.object;
 
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.hghca.driver.PsnUse;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.completion.CompletionParser;
@@ -48,8 +47,18 @@ final class StandardSupport extends CardSupport {
   }
 
   @Override
-  PsnUse psnUse() {
-    return new PsnUse(OptionalLong.empty(), 0, 0, 0);
+  OptionalLong psnsLeft() {
+    return OptionalLong.empty();
+  }
+
+  @Override
+  long carriedWraps() {
+    return 0;
+  }
+
+  @Override
+  long carryingReads() {
+    return 0;
   }
 
   @Override

@@ -2,6 +2,7 @@ package org.hghca.driver.provider;
 
 import org.hghca.driver.CardInformation;
 import org.hghca.driver.HghcaContext;
+import org.hghca.driver.PsnUse;
 import org.hghca.driver.RetiredNumbers;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.object.DeviceContext;
@@ -36,7 +37,11 @@ final class OpenContext extends DeviceContext implements HghcaContext {
             device.cqNumbers().retired(),
             device.counts().lateCompletions(),
             device.counts().endedUnderTraffic()),
-        device.psnUse(),
+        new PsnUse(
+            device.psnsLeft(),
+            device.carriedWraps(),
+            device.carryingReads(),
+            device.counts().endedAtLastPsn()),
         card.icm().usage());
   }
 }

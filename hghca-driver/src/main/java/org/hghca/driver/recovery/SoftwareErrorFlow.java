@@ -402,11 +402,11 @@ public final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   }
 
   private boolean lookAtSends(long now) {
+    warnOfLastPsn();
     if (sends.isAtLastPsn() && isIdle()) {
       endAtLastPsn(now);
       return true;
     }
-    warnOfLastPsn();
     SendTimeout.Found found = timeout.look(now);
     if (found == SendTimeout.Found.TIME_OUT) {
       timeOut(now);

@@ -458,10 +458,10 @@ final class DoorbellScheduler {
     return true;
   }
 
-  /** How many of some doorbells in flight are of the share. */
+  /** How many of some doorbells in flight are of the share; below 0 of some were never rung. */
   private int ofShare(int underWay) {
     // Read after the number of completed requests, before which it is written.
-    return underWay - (paidRung - paidSeen);
+    return Math.max(underWay, 0) - (paidRung - paidSeen);
   }
 
   /** Returns the part of the share that is not in flight. */

@@ -199,6 +199,24 @@ class PsnWrapTest {
     assertThat(ring.ring.isOldestUnrung()).isTrue();
   }
 
+  /** The driver completes requests that were never rung: they were not of the share. */
+  @Test
+  void endedRingReturnsItsShareOnce() {
+    start(LAST - 1, 10, null);
+    ring.ring.post(good());
+    ring.ring.post(good());
+    ring.ring.post(good());
+    for (int i = 0; i < 3; i++) {
+      ring.complete();
+    }
+    List<BudgetedRing> others = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      others.add(new BudgetedRing(QpType.RC, inFlight));
+      others.getLast().ring.post(good());
+    }
+    assertThat(others.stream().mapToInt(other -> other.doorbells.size()).sum()).isEqualTo(40);
+  }
+
   @Test
   void resetForgetsThePsn() {
     start(LAST, 10, null);
