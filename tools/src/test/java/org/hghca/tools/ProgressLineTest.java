@@ -23,7 +23,8 @@ class ProgressLineTest {
   private static final Path SCRIPT = Path.of("/usr/bin/script");
 
   /** Short, and longer than a line is shown for. */
-  private static final String SUITE = "perf suite ib_read_lat -s 8 -D 2";
+  /** On a busy machine warming up takes seconds, and the row is measured in what is left. */
+  private static final String SUITE = "perf suite ib_read_lat -s 8 -D 5";
 
   private static final String LINE = "\r1 of 1: ib_read_lat, RC, 8 bytes, ";
   private static final String ROW = " 8       ";
