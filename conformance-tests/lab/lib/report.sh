@@ -9,10 +9,16 @@ declare -A SEEN=()
 note_result() {
   RESULTS+=("$(printf '%s\t%s\t%s\t%s\t%s' "$1" "$2" "$3" "$4" "$5")")
   [ "$1" = NOTE ] || step "$1 $2: $3 ($4 s)"
-  if [ "$1" = FAIL ] && [ -f "$5" ]; then
-    tail -n 25 "$5" | sed 's/^/    | /'
-    echo "    | whole log: $5"
-  fi
+  [ "$1" != FAIL ] || end_of_log "$5"
+}
+
+# What a failed check printed: the lines of a tool that name a failure, and the end.
+# $1: log file, may be empty
+end_of_log() {
+  [ -f "$1" ] || return 0
+  head -n -25 "$1" | grep -E -A 6 '\bFAIL\b|\bSTOP' | sed 's/^/    | /'
+  tail -n 25 "$1" | sed 's/^/    | /'
+  echo "    | whole log: $1"
 }
 
 # Notes the results that a guest has written since the last time.
@@ -44,7 +50,7 @@ report_jobs() {
   done < "$OUT/$guest/jobs"
 }
 
-# Prints one line a check and the counts, writes them as JUnit XML, and fails when a check did.
+# Prints one line a check, what failed once more, and the counts, writes them as JUnit XML, and fails when a check did.
 # $1: XML file
 summary() {
   local result status scenario what seconds log passed=0 failed=0 skipped=0
@@ -78,6 +84,12 @@ summary() {
   for result in "${RESULTS[@]}"; do
     IFS=$'\t' read -r status scenario what _ <<< "$result"
     [ "$status" != NOTE ] || echo "measured in $scenario: $what"
+  done
+  for result in "${RESULTS[@]}"; do
+    IFS=$'\t' read -r status scenario what seconds log <<< "$result"
+    [ "$status" = FAIL ] || continue
+    echo "FAIL $scenario: $what ($seconds s)"
+    end_of_log "$log"
   done
   echo "$passed passed, $failed failed, $skipped skipped in $(elapsed) s," \
     "$(processor_time) s of processor time; logs: $OUT"

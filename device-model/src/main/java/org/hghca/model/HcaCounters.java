@@ -28,6 +28,7 @@ import org.hghca.wire.DropCause;
  * @param notificationsSent congestion notifications sent, to the senders of marked packets
  * @param notificationsReceived congestion notifications that have slowed a queue pair down
  * @param duplicates repeated requests received
+ * @param psnWraps how often the PSN of a reliable connection wrapped as requester
  * @param faults faults recorded
  * @param drops packets dropped by their cause; causes that were not met are left out
  */
@@ -53,5 +54,6 @@ public record HcaCounters(
     long notificationsSent,
     long notificationsReceived,
     long duplicates,
+    long psnWraps,
     long faults,
     Map<DropCause, Long> drops) {}

@@ -226,6 +226,7 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.notificationsSent,
         transport.notificationsReceived,
         transport.duplicates,
+        transport.psnWraps,
         faults.count(),
         transport.drops.byCause());
   }

@@ -139,8 +139,11 @@ final class Requester implements SendSide {
     if (request.status == WorkStatus.SUCCESS) {
       request.mtu = qp.mtu;
       request.packets = packets(request.length(), qp.mtu);
-      qp.nextSendPsn = Psn.add(qp.nextSendPsn, request.packets);
+      qp.nextSendPsn = Psn.add(request.firstPsn, request.packets);
       qp.setChanged(true);
+      if (qp.nextSendPsn < request.firstPsn) {
+        transport.counters().psnWraps++;
+      }
     }
     ring[tail++ & REQUESTS - 1] = request;
     cursorPacket = 0;

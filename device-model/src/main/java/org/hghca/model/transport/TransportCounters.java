@@ -29,4 +29,7 @@ public final class TransportCounters {
 
   /** Requests that came twice. */
   public long duplicates;
+
+  /** Requests of reliable connections behind which the PSN goes on at 0, or beyond it. */
+  public long psnWraps;
 }

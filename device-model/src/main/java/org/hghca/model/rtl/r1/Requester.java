@@ -70,6 +70,9 @@ final class Requester {
     message.firstPsn = qp.nextSendPsn;
     message.responsePsn = qp.nextSendPsn;
     message.lastPsn = qp.nextSendPsn + qp.packets(wqe.length) - 1 & OnChipQp.PSN_MASK;
+    if ((message.lastPsn + 1 & OnChipQp.PSN_MASK) <= message.firstPsn) {
+      counters.psnWraps++;
+    }
     boolean read = wqe.opcode == WqeOpcode.RDMA_READ;
     if (read) {
       message.results.copy(wqe.data);
