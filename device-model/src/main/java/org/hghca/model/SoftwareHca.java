@@ -175,13 +175,16 @@ public final class SoftwareHca implements EmulatedFunction {
 
   /**
    * Holds or releases doorbells in the FIFO before the send side, as if that were busy; a reset
-   * also releases them.
+   * also releases them. An inline simulation goes on with the next step, so that several cards can
+   * be released for the same one.
    *
    * @throws UnsupportedOperationException if the card follows the document, which has no FIFO
    */
   public void holdDoorbells(boolean held) {
     simulation.exclusively(() -> hca.holdDoorbells(held));
-    simulation.kick();
+    if (!simulation.isInline()) {
+      simulation.kick();
+    }
   }
 
   /**

@@ -84,6 +84,33 @@ public class PageCrossingTest {
     }
   }
 
+  /**
+   * A READ that is fetched in pieces, of which each has packets of its own: as if its packets were
+   * those of the shorter of both.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {8, 9, 10, 11, 12})
+  public void piecesOfAReadFollowTheRuleOfTheShorterPackets(int pieceLog) {
+    int piece = 1 << pieceLog;
+    for (int mtuLog = 8; mtuLog <= 12; mtuLog++) {
+      for (long offset = 0; offset < PAGE; offset += offset % 256 < 34 ? 1 : 13) {
+        long address = 0x7f12_3456_7000L + offset;
+        for (long length : lengths(Math.min(piece, 1 << mtuLog), offset)) {
+          boolean struck = false;
+          for (long done = 0; done < length && !struck; done += piece) {
+            struck = struckByAPacket(address + done, Math.min(piece, length - done), 1 << mtuLog);
+          }
+          int packetLog = length > piece ? Math.min(pieceLog, mtuLog) : mtuLog;
+          if (struck != PageCrossing.strikes(address, length, packetLog)) {
+            throw new AssertionError(
+                "offset %d, %d bytes in pieces of %d, packets of %d: %s"
+                    .formatted(offset, length, piece, 1 << mtuLog, struck));
+          }
+        }
+      }
+    }
+  }
+
   /** For an element whose message starts or ends elsewhere, each part that a packet may have. */
   @Test
   public void elementTakenForSafeNeverStopsTheCard() {
