@@ -27,6 +27,10 @@ final class CardScript implements Script {
   private int places;
 
   private int sent;
+
+  /** How many of those completed a READ that carried the PSN over the wrap, before its request. */
+  private int carried;
+
   private int receiveBatch;
 
   /**
@@ -95,11 +99,26 @@ final class CardScript implements Script {
   @Override
   public int completeSends(int most) {
     int place = sent & places - 1;
-    int count = Math.min(most, places - place);
-    long at = (long) place * Cqe.SIZE;
-    MemorySegment.copy(sendScript, at, rings.getFirst(), at, (long) count * Cqe.SIZE);
-    sent += count;
+    int slot = sent - carried & places - 1;
+    int count = Math.min(most, places - Math.max(place, slot));
+    completeSends(slot, place, count);
     return count;
+  }
+
+  @Override
+  public void completeAfterRead() {
+    carried++;
+    completeSends(sent - carried & places - 1, sent & places - 1, 1);
+  }
+
+  private void completeSends(int slot, int place, int count) {
+    MemorySegment.copy(
+        sendScript,
+        (long) slot * Cqe.SIZE,
+        rings.getFirst(),
+        (long) place * Cqe.SIZE,
+        (long) count * Cqe.SIZE);
+    sent += count;
   }
 
   @Override

@@ -39,11 +39,18 @@ public class CarefulPath {
   @Param({"locked", "singleOwner"})
   public String posting;
 
+  /** Whether the card has had a READ: from then on, bytes count on the RTL. */
+  @Param({"false", "true"})
+  public boolean read;
+
   private Rig rig;
 
   @Setup(Level.Trial)
   public void open() {
     rig = new Rig(false, posting.equals("singleOwner"), profile);
+    if (read) {
+      rig.read();
+    }
   }
 
   @TearDown(Level.Trial)

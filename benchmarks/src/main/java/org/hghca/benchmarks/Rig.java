@@ -151,6 +151,16 @@ final class Rig implements AutoCloseable {
     }
   }
 
+  /** Posts a READ and takes its completion. */
+  void read() {
+    qp.postSend(
+        new SendRequest()
+            .rdmaRead(memory.address(), memory.rkey())
+            .sge(memory, 4096, 64)
+            .signaled());
+    int _ = takeSends(1);
+  }
+
   /**
    * Completes and polls the posted requests, as the card has them: all at once, or one by one where
    * the driver rings a request when the one before it is complete.
@@ -163,9 +173,19 @@ final class Rig implements AutoCloseable {
         int more = Math.min(script.window(), count - complete);
         complete += completeSends(more);
       }
-      taken += pollSome(sendQueue, taken);
+      taken += pollSends(taken);
     }
     return taken;
+  }
+
+  /** Once in 2^24 packets, a READ carries the PSN of a send of the first RTL over the wrap. */
+  private int pollSends(int taken) {
+    int count = sendQueue.poll(completions);
+    if (count == 0) {
+      script.completeAfterRead();
+      count = pollSome(sendQueue, taken);
+    }
+    return count;
   }
 
   /** Completes a batch of sends, on a card that has them all. */

@@ -22,6 +22,11 @@ interface Script {
   /** Completes posted sends, at most so many; returns how many. */
   int completeSends(int most);
 
+  /** The last completion was that of a READ in the send's slot: completes the send itself. */
+  default void completeAfterRead() {
+    throw new IllegalStateException("the script lost a completion");
+  }
+
   /** Completes a batch of receives that was posted. */
   void completeReceives();
 }

@@ -37,7 +37,8 @@ final class DoorbellScheduler {
 
   private static final int TICK_SHIFT = 32;
 
-  private static final int PSNS = 1 << 24;
+  /** In place of the bytes of a share that was taken while bytes did not count: more than any. */
+  private static final long UNCOUNTED = InFlightLimits.UNCOUNTED;
 
   /**
    * Below any number of requests in flight, which is below 0 once the driver completes unrung ones.
@@ -83,8 +84,10 @@ final class DoorbellScheduler {
   /** Per slot of a request held back: its doorbell, so that ringing reads no element. */
   private final long[] doorbells;
 
-  /** Number of requests that the ring may have in flight without paying. */
+  /** Number of requests that the ring may have in flight without paying, and bytes of each. */
   private int share;
+
+  private long shareBytes;
 
   /** Number of requests paid for one by one and rung so far, and of those that completed. */
   private int paidRung;
@@ -108,13 +111,10 @@ final class DoorbellScheduler {
 
   private int end;
 
-  /** Number of doorbells rung so far, and number of packets of those since the reset. */
+  /** Number of doorbells rung so far. */
   private long rung;
 
-  private long packets;
-
-  /** The number of packets before the one with the last PSN. */
-  private long wrapAt = Long.MAX_VALUE;
+  private final PsnCount psn = new PsnCount();
 
   /** Null where a SEND or WRITE must not reach the last PSN. */
   private WrapReads wrapReads;
@@ -123,8 +123,6 @@ final class DoorbellScheduler {
   private Runnable onLastPsn = () -> {};
 
   private volatile boolean atLastPsn;
-
-  private int packetLog = 8;
 
   /** Completed steps of requests, without the last ones. */
   private int steps;
@@ -173,8 +171,8 @@ final class DoorbellScheduler {
   // ---- the PSN
 
   /** Sends start, with a PSN; the last one is critical for SENDs and WRITEs. */
-  void startAt(int psn) {
-    wrapAt = PSNS - 1L - psn;
+  void startAt(int first) {
+    psn.startAt(first);
   }
 
   /** Sets what takes the PSN over the wrap; null if nothing does. */
@@ -184,12 +182,12 @@ final class DoorbellScheduler {
 
   /** Whether nothing carries the PSN over the wrap. */
   boolean endsAtLastPsn() {
-    return wrapReads == null && wrapAt != Long.MAX_VALUE;
+    return wrapReads == null && psn.isStarted();
   }
 
   /** Number of packets before the last PSN. */
   long psnsLeft() {
-    return wrapAt - packets;
+    return psn.left();
   }
 
   /** Whether the next request would have the last PSN, so that ringing has stopped. */
@@ -197,17 +195,13 @@ final class DoorbellScheduler {
     return atLastPsn;
   }
 
-  private long packetsOf(long length) {
-    return (length - 1 >>> packetLog) + 1; // no message is empty
-  }
-
   private boolean reachesLastPsn(int slot) {
-    return !isRead(slot) && packets + packetsOf(length(slot)) > wrapAt;
+    return !isRead(slot) && psn.reachesLast(length(slot));
   }
 
   /** Sets the packet size of requests from now on. */
   void path(int packetLog) {
-    this.packetLog = packetLog;
+    psn.path(packetLog);
   }
 
   // ---- posting
@@ -222,19 +216,20 @@ final class DoorbellScheduler {
 
   /**
    * Rings for the last written request, for which {@link #mayRingAtOnce} is true, unless it would
-   * have the last PSN.
+   * have the last PSN, or is longer than those of the share.
    *
    * @param size in units
    */
   void ringAtOnce(int at, int size, int operation, long length) {
-    if (packets + packetsOf(length) > wrapAt) {
+    if (length > shareBytes || psn.reachesLast(length)) {
       add(at, size, operation, length);
       return;
     }
     int slot = slot(at);
     from = at + 1;
     end = at + 1;
-    ring(slot, 0, length, doorbell(slot << strideLog, size, SendOpcodeTable.opcode(operation)));
+    boolean _ =
+        ring(slot, 0, length, doorbell(slot << strideLog, size, SendOpcodeTable.opcode(operation)));
   }
 
   /**
@@ -259,9 +254,9 @@ final class DoorbellScheduler {
   void ring() {
     if (from != end && underWay() < unasked && inFlight.isCalm()) { // the usual case at once
       int slot = slot(from);
-      if (mark(slot) == 0 && !reachesLastPsn(slot)) {
+      if (mark(slot) == 0 && length(slot) <= shareBytes && !reachesLastPsn(slot)) {
         from++;
-        ring(slot, 0, length(slot), doorbells[slot]);
+        boolean _ = ring(slot, 0, length(slot), doorbells[slot]);
       }
     }
     if (from != end || holds) {
@@ -389,19 +384,19 @@ final class DoorbellScheduler {
       stepped.begin(from, (long) slot << strideLog, length(slot));
     }
     from++;
-    ring(slot, mark(slot), length, isLong ? stepDoorbell(slot) : doorbells[slot]);
+    boolean _ = ring(slot, mark(slot), length, isLong ? stepDoorbell(slot) : doorbells[slot]);
     return true;
   }
 
   /** Rings for the first READ before a request that would have the last PSN. */
   private boolean ringCarried(int slot, boolean turn) {
     WrapReads reads = wrapReads;
-    long left = wrapAt - packets + 1;
-    if (!pay(slot, true, reads.bytes(left, packetLog), 0, turn)) {
+    long left = psn.left() + 1;
+    if (!pay(slot, true, reads.bytes(left, psn.packetLog()), 0, turn)) {
       return false;
     }
     marks[slot] |= CARRIED;
-    stepped.begin(from, (long) slot << strideLog, length(slot), reads, left, packetLog);
+    stepped.begin(from, (long) slot << strideLog, length(slot), reads, left, psn.packetLog());
     from++;
     ringStepped(slot);
     return true;
@@ -418,11 +413,10 @@ final class DoorbellScheduler {
   }
 
   private void ringStepped(int slot) {
-    long wrap = wrapAt;
-    ring(slot, mark(slot), stepped.bytesUnderWay(), stepDoorbell(slot));
+    boolean wraps = ring(slot, mark(slot), stepped.bytesUnderWay(), stepDoorbell(slot));
     if ((mark(slot) & CARRIED) != 0 && stepped.isReadUnderWay()) {
       inFlight.countCarryingRead();
-      if (wrapAt != wrap) {
+      if (wraps) {
         inFlight.countCarriedWrap();
       }
     }
@@ -436,25 +430,36 @@ final class DoorbellScheduler {
   private boolean pay(int slot, boolean read, long length, int others, boolean turn) {
     int ofShare = ofShare(others);
     boolean keeps = inFlight.keepsShares(read);
-    if (keeps && ofShare < share) {
+    boolean fits = keeps && length <= shareBytes;
+    if (fits && ofShare < share) {
       return true;
     }
-    if (!keeps && ofShare < share) {
+    if (ofShare < share) {
       returnShare(share - ofShare);
     }
-    int payment = inFlight.pay(read, length, turn);
+    boolean joins = share == 0 ? keeps : fits && share < inFlight.mostShare();
+    boolean asMany = joins && share != 0 && shareBytes != UNCOUNTED;
+    int payment = inFlight.pay(read, asMany ? shareBytes : length, turn);
     if (payment == InFlightLimits.REFUSED) {
       return false;
     }
-    if (keeps && payment == InFlightLimits.ONE && share < inFlight.mostShare()) {
-      share++;
-      if (share == 1) {
-        inFlight.shares(owner);
-      }
+    if (joins && joinsShare(payment == InFlightLimits.WITH_BYTES, length)) {
       return true;
     }
     marks[slot] |= payment;
     paidRung++;
+    return true;
+  }
+
+  /** Adds a request to the share, all of whose requests have as many bytes, if it is alike. */
+  private boolean joinsShare(boolean counts, long length) {
+    if (share == 0) {
+      shareBytes = counts ? InFlightCount.wholeBeats(length) : UNCOUNTED;
+      inFlight.shares(owner);
+    } else if (counts == (shareBytes == UNCOUNTED)) {
+      return false; // bytes have begun to count
+    }
+    share++;
     return true;
   }
 
@@ -475,7 +480,7 @@ final class DoorbellScheduler {
   private void returnShare(int unused) {
     share -= unused;
     unasked = mostUnasked();
-    inFlight.giveShare(unused);
+    inFlight.giveShare(unused, shareBytes);
     if (share == 0) {
       inFlight.sharesNoMore(owner);
     }
@@ -501,14 +506,13 @@ final class DoorbellScheduler {
     return (mark(slot) & READ) != 0;
   }
 
-  private void ring(int slot, int mark, long length, long doorbell) {
+  /** Rings a doorbell; returns whether its packets take the PSN over the wrap. */
+  private boolean ring(int slot, int mark, long length, long doorbell) {
     marks[slot] = (long) inFlight.tick() << TICK_SHIFT | mark;
-    packets += packetsOf(length);
-    if (packets > wrapAt) {
-      wrapAt += PSNS; // by a READ
-    }
+    boolean wraps = psn.add(length);
     rung++;
     uar.ringSendQueue(doorbell);
+    return wraps;
   }
 
   private long doorbell(int offset, int size, int opcode) {
@@ -550,7 +554,7 @@ final class DoorbellScheduler {
 
   /** Number of packets of all requests that were rung since the ring was created or reset. */
   long packets() {
-    return packets;
+    return psn.packets();
   }
 
   /** The position of the first request that was not rung. */
@@ -683,12 +687,11 @@ final class DoorbellScheduler {
     holds = false;
     SEEN.setRelease(this, 0);
     stepped.close();
-    wrapAt = Long.MAX_VALUE;
+    psn.reset();
     wrapReads = null;
     atLastPsn = false;
     from = 0;
     end = 0;
-    packets = 0;
     stopped = false;
   }
 

@@ -100,6 +100,16 @@ final class InFlightCount {
     word.getAndAdd(-requests);
   }
 
+  /** Returns SENDs or WRITEs that were taken with these bytes each. */
+  void give(int requests, long bytes) {
+    word.getAndAdd(-requests * withBytes(false, bytes));
+  }
+
+  /** The most bytes of a request that count as much as these. */
+  static long wholeBeats(long bytes) {
+    return beats(bytes) << BEAT_LOG;
+  }
+
   /** Returns a request that was taken with these bytes. */
   void give(boolean read, long bytes) {
     word.getAndAdd(-withBytes(read, bytes));

@@ -14,9 +14,9 @@ import org.hghca.abi.HardwareProfile;
  * DoorbellScheduler} calls it.
  *
  * <p>A ring that waits for others is in a list here until it has had its turn, first come, first
- * served: while there are any, no other ring takes anything. While there are none, and no READ was
- * ever posted, a ring keeps what it has taken as its share, so that its next requests need no
- * atomic instruction. Thread-safe.
+ * served: while there are any, no other ring takes anything. While there are none, a ring keeps
+ * what it has taken as its share, except for READs, so that its next requests need no atomic
+ * instruction. Thread-safe.
  */
 public final class InFlightLimits {
   /** In place of a payment: the request must wait. */
@@ -26,6 +26,9 @@ public final class InFlightLimits {
   static final int ONE = InFlightCount.WITHOUT_BYTES;
 
   static final int WITH_BYTES = InFlightCount.WITH_BYTES;
+
+  /** More bytes than any request has: those of a share that was taken without its bytes. */
+  static final long UNCOUNTED = 1L << 32;
 
   private static final int MOST_SHARE = 8;
 
@@ -49,7 +52,7 @@ public final class InFlightLimits {
 
   private volatile boolean shared;
 
-  /** Whether rings keep shares: nothing waits, and bytes do not count. */
+  /** Whether rings keep shares: nothing waits. */
   private volatile boolean calm = true;
 
   /** A ring that takes part in the limits. */
@@ -143,14 +146,9 @@ public final class InFlightLimits {
     }
     boolean bound = read && boundsBytes;
     if (bound && !count.countsBytes()) {
-      startCountingBytes();
+      count.countBytes();
     }
     return count.take(bound, bytes);
-  }
-
-  private synchronized void startCountingBytes() {
-    count.countBytes();
-    calm = false;
   }
 
   /** Returns the payment of a request, which may have other bits beside it. */
@@ -187,9 +185,17 @@ public final class InFlightLimits {
     shared = true;
   }
 
-  /** Returns a part of a share. Callers hold the ring's lock. */
-  void giveShare(int requests) {
-    count.give(requests);
+  /**
+   * Returns a part of a share. Callers hold the ring's lock.
+   *
+   * @param bytes of each of its requests, or {@link #UNCOUNTED}
+   */
+  void giveShare(int requests, long bytes) {
+    if (bytes == UNCOUNTED) {
+      count.give(requests);
+    } else {
+      count.give(requests, bytes);
+    }
   }
 
   /** A ring has no share any more. Callers hold its lock. */
@@ -257,7 +263,7 @@ public final class InFlightLimits {
 
   private void count() {
     waitingCount = waiting.size();
-    calm = waitingCount == 0 && !ownWaits() && !count.countsBytes();
+    calm = waitingCount == 0 && !ownWaits();
   }
 
   /** Whether an element of the driver was refused not long ago, and none was taken since. */

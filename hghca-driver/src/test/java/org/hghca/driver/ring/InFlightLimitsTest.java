@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hghca.driver.ring.BudgetedRing.good;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
@@ -17,6 +19,8 @@ import org.hghca.provider.SpinLock;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** No more doorbells are in flight than the card holds, and no held one is lost. */
 class InFlightLimitsTest {
@@ -289,6 +293,103 @@ class InFlightLimitsTest {
     writer.complete();
     inFlight.ringWaiting();
     assertThat(reader.doorbells).hasSize(1);
+  }
+
+  /** What a ring keeps for its next message is no message. */
+  @Test
+  void idleSharesOfLongMessagesGiveWayToReads() {
+    BudgetedRing reader = ring();
+    reader.ring.post(read(32));
+    reader.complete();
+    for (int i = 0; i < 5; i++) {
+      BudgetedRing idle = ring();
+      idle.ring.post(write(9000));
+      idle.complete();
+    }
+    reader.ring.post(read(512));
+    inFlight.ringWaiting();
+    assertThat(reader.doorbells).hasSize(2);
+    reader.ring.post(write(3584));
+    assertThat(reader.doorbells).as("4096 bytes").hasSize(3);
+  }
+
+  /** A request of a ring, as the card sees it. */
+  private record InFlight(boolean read, int bytes) {
+    int beats() {
+      return Math.ceilDiv(bytes, 32);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4, 12})
+  void limitsHoldForAnyOrderOfRequestsAndCompletions(int window) {
+    InFlightLimits limits = BudgetedRing.inFlight(window);
+    SplittableRandom random = new SplittableRandom(window);
+    List<ArrayDeque<InFlight>> posted = new ArrayList<>();
+    int[] done = new int[60];
+    for (int i = 0; i < done.length; i++) {
+      rings.add(new BudgetedRing(QpType.RC, limits));
+      posted.add(new ArrayDeque<>());
+    }
+    int most = 0;
+    for (int step = 0; step < 100_000; step++) {
+      int busy = step / 2000 % 2 == 0 ? 2 : done.length; // few, so that none waits, or many
+      int i = random.nextInt(busy);
+      BudgetedRing ring = rings.get(i);
+      boolean reads = step / 1000 % 3 != 0; // and none for some time
+      if (random.nextBoolean() && posted.get(i).size() < 16) {
+        boolean read = reads && random.nextInt(4) == 0;
+        int longest = read ? 512 : random.nextInt(8) == 0 ? 65_536 : 300;
+        int bytes = random.nextInt(1, longest + 1);
+        posted.get(i).add(new InFlight(read, bytes));
+        ring.ring.post(read ? read(bytes) : write(bytes));
+      } else if (ring.doorbells.size() > done[i]) {
+        ring.complete();
+        posted.get(i).remove();
+        done[i]++;
+        ring.ring.ringHeld();
+        limits.ringWaiting();
+      }
+      most = Math.max(most, check(posted, done));
+    }
+    assertThat(most).as("the card is used").isEqualTo(MOST);
+    for (boolean any = true; any; ) {
+      any = false;
+      for (int i = 0; i < done.length; i++) {
+        if (rings.get(i).doorbells.size() > done[i]) {
+          any = true;
+          rings.get(i).complete();
+          posted.get(i).remove();
+          done[i]++;
+          rings.get(i).ring.ringHeld();
+          limits.ringWaiting();
+        }
+      }
+    }
+    assertThat(posted).as("each was rung").allMatch(ArrayDeque::isEmpty);
+  }
+
+  /** The limits, by what was rung; returns the number of requests in flight. */
+  private int check(List<ArrayDeque<InFlight>> posted, int[] done) {
+    int requests = 0;
+    int readBeats = 0;
+    int beats = 0;
+    for (int i = 0; i < done.length; i++) {
+      int rung = rings.get(i).doorbells.size() - done[i];
+      requests += rung;
+      for (InFlight request : posted.get(i)) {
+        if (--rung < 0) {
+          break;
+        }
+        beats += request.beats();
+        readBeats += request.read ? request.beats() : 0;
+      }
+    }
+    if (requests > MOST || readBeats > 896 / 32 || readBeats > 0 && beats > 4096 / 32) {
+      throw new AssertionError(
+          "%d requests, READs of %d beats, %d beats".formatted(requests, readBeats, beats));
+    }
+    return requests;
   }
 
   @Test
