@@ -49,12 +49,8 @@ final class ActiveConnection extends Connection {
   void receivedRep(Rep rep) {
     switch (state()) {
       case REQ_SENT -> {
-        RemoteEnd qp = new RemoteEnd(rep.caGuid(), rep.qpNumber());
-        Optional<Connection> stale = engine.connections().withQp(qp);
-        if (stale.isPresent()) {
-          stale.get().becameStale();
-          return; // the peer repeats its REP
-        }
+        RemoteEnd qp = new RemoteEnd(peer(), rep.caGuid(), rep.qpNumber());
+        engine.connections().withQp(qp).ifPresent(Connection::becameStale);
         answered();
         remote(rep.localId(), qp);
         engine.connections().hasQp(this, qp);

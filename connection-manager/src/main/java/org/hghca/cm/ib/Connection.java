@@ -45,6 +45,7 @@ abstract class Connection implements Handshake {
   private Optional<HandshakeEvents> events;
   private Optional<Repetition> repetition = Optional.empty();
   private Optional<Timers.Timer> timeWait = Optional.empty();
+  private Optional<Timers.Timer> limit = Optional.empty();
   private Optional<RemoteEnd> remoteRequest = Optional.empty();
   private Optional<RemoteEnd> remoteQp = Optional.empty();
   private int remoteId;
@@ -55,6 +56,9 @@ abstract class Connection implements Handshake {
 
   /** Private data of the DREP. */
   private PrivateData drepData = PrivateData.EMPTY;
+
+  /** Whether the application has been told of the end. */
+  private boolean left;
 
   /** Whether the application has closed it: no event reaches it any more. */
   private boolean closed;
@@ -110,7 +114,7 @@ abstract class Connection implements Handshake {
         enterTimeWait();
       }
       case DREQ_SENT -> {
-        report(events -> events.disconnected(PrivateData.EMPTY));
+        disconnected(PrivateData.EMPTY);
         enterTimeWait();
       }
       case DREQ_RCVD, TIMEWAIT, IDLE -> {}
@@ -127,7 +131,7 @@ abstract class Connection implements Handshake {
         if (state == State.REP_SENT) {
           established(); // the peer has confirmed it, and the RTU was lost
         }
-        report(events -> events.disconnected(dreq.privateData()));
+        disconnected(dreq.privateData());
         answered();
         state(State.DREQ_RCVD);
         if (closed) {
@@ -137,7 +141,7 @@ abstract class Connection implements Handshake {
       case DREQ_SENT -> {
         // Both want the end: no application is asked.
         release = dreqTransaction;
-        report(events -> events.disconnected(dreq.privateData()));
+        disconnected(dreq.privateData());
         release();
       }
       case TIMEWAIT -> sendDrep(dreqTransaction);
@@ -147,20 +151,28 @@ abstract class Connection implements Handshake {
 
   final void receivedDrep(Drep drep) {
     if (state == State.DREQ_SENT) {
-      report(events -> events.disconnected(drep.privateData()));
+      disconnected(drep.privateData());
       enterTimeWait();
     }
   }
 
-  /** The peer has begun anew with the same queue pair: it knows nothing of this connection. */
+  /**
+   * The peer has begun anew with the same queue pair: it knows nothing of this connection. The
+   * application does not wait for an answer that may never come, nor does the peer for its number.
+   */
   final void becameStale() {
+    engine.connections().hasNoQp(this);
     switch (state) {
-      case ESTABLISHED -> sendDreq(PrivateData.EMPTY);
-      case REQ_RCVD, REP_SENT -> {
+      case ESTABLISHED -> {
+        sendDreq(PrivateData.EMPTY);
+        disconnected(PrivateData.EMPTY);
+      }
+      case DREQ_SENT -> disconnected(PrivateData.EMPTY);
+      case REQ_RCVD, REP_SENT, REP_RCVD -> {
         report(events -> events.rejected(Reason.STALE, PrivateData.EMPTY));
         forget();
       }
-      case REQ_SENT, REP_RCVD, DREQ_SENT, DREQ_RCVD, TIMEWAIT, IDLE -> {}
+      case REQ_SENT, DREQ_RCVD, TIMEWAIT, IDLE -> {}
     }
   }
 
@@ -273,8 +285,16 @@ abstract class Connection implements Handshake {
   }
 
   private void notReleased() {
-    report(events -> events.disconnected(PrivateData.EMPTY));
+    disconnected(PrivateData.EMPTY);
     enterTimeWait();
+  }
+
+  /** Tells the application of the end, once. */
+  private void disconnected(PrivateData privateData) {
+    if (!left) {
+      left = true;
+      report(events -> events.disconnected(privateData));
+    }
   }
 
   private void release() {
@@ -360,8 +380,16 @@ abstract class Connection implements Handshake {
     return repetition;
   }
 
+  /** Gives up what is repeated at a time, however often it may be sent still. */
+  final void giveUpAfter(long nanos, Runnable givenUp) {
+    limit.ifPresent(engine::cancel);
+    limit = Optional.of(engine.after(nanos, givenUp));
+  }
+
   /** The repeated message has its answer. */
   final void answered() {
+    limit.ifPresent(engine::cancel);
+    limit = Optional.empty();
     repetition.ifPresent(Repetition::end);
     repetition = Optional.empty();
   }
@@ -409,8 +437,13 @@ abstract class Connection implements Handshake {
     return remoteQp;
   }
 
+  /** The address of the peer. */
+  final Gid peer() {
+    return path.destination();
+  }
+
   /** Whether a GID is that of the peer. */
   final boolean isWith(Gid gid) {
-    return path.destination().equals(gid);
+    return peer().equals(gid);
   }
 }

@@ -10,12 +10,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.hghca.cm.ib.Connection.State;
+import org.hghca.verbs.Gid;
 
 /** The connections of a device by what peers name them with. Used under the engine's lock. */
 final class Connections {
-
-  /** Maximum number of requests of peers without a confirmation; further ones are dropped. */
-  static final int HALF_OPEN = 4096;
 
   /** Maximum number of connections that are ending; for one more, the oldest is removed. */
   static final int ENDING = 16_384;
@@ -27,7 +25,9 @@ final class Connections {
   private final Map<RemoteEnd, Connection> byRemoteQp = new HashMap<>();
   private final LinkedHashSet<Connection> ending = new LinkedHashSet<>();
   private final RandomGenerator random;
-  private int halfOpen;
+
+  /** Requests of peers without a confirmation. */
+  private final HalfOpen halfOpen = new HalfOpen();
 
   Connections(RandomGenerator random) {
     this.random = random;
@@ -47,7 +47,7 @@ final class Connections {
     connection.remoteRequest().ifPresent(request -> byRemoteRequest.put(request, connection));
     connection.remoteQp().ifPresent(qp -> hasQp(connection, qp));
     if (HALF.contains(connection.state())) {
-      halfOpen++;
+      halfOpen.add(connection.peer());
     }
   }
 
@@ -60,8 +60,15 @@ final class Connections {
   }
 
   void changes(Connection connection, State from, State to) {
-    if (connection.equals(byLocalId.get(connection.localId))) {
-      halfOpen += (HALF.contains(to) ? 1 : 0) - (HALF.contains(from) ? 1 : 0);
+    boolean was = HALF.contains(from);
+    boolean is = HALF.contains(to);
+    if (was == is || !connection.equals(byLocalId.get(connection.localId))) {
+      return;
+    }
+    if (is) {
+      halfOpen.add(connection.peer());
+    } else {
+      halfOpen.remove(connection.peer());
     }
   }
 
@@ -92,8 +99,9 @@ final class Connections {
     return Optional.ofNullable(byRemoteQp.get(qp));
   }
 
-  boolean isFull() {
-    return halfOpen >= HALF_OPEN;
+  /** Whether a request of a peer is one too many. */
+  boolean isFullFor(Gid peer) {
+    return halfOpen.isFullFor(peer);
   }
 
   List<Connection> all() {
@@ -102,6 +110,10 @@ final class Connections {
 
   /** Entries of all tables. */
   int size() {
-    return byLocalId.size() + byRemoteRequest.size() + byRemoteQp.size() + ending.size() + halfOpen;
+    return byLocalId.size()
+        + byRemoteRequest.size()
+        + byRemoteQp.size()
+        + ending.size()
+        + halfOpen.size();
   }
 }

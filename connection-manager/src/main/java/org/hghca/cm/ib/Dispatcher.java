@@ -79,10 +79,7 @@ final class Dispatcher {
       return Optional.empty();
     }
     long guid = ByteBuffer.wrap(rej.information().toArray()).getLong();
-    return engine
-        .connections()
-        .withRequest(new RemoteEnd(guid, rej.localId()))
-        .filter(found -> found.isWith(from.peer()));
+    return engine.connections().withRequest(new RemoteEnd(from.peer(), guid, rej.localId()));
   }
 
   private void disconnect(long transaction, Dreq dreq, Arrival from) {
@@ -100,7 +97,7 @@ final class Dispatcher {
   }
 
   private void request(long transaction, Req req, Arrival from) {
-    RemoteEnd asked = new RemoteEnd(req.caGuid(), req.localId());
+    RemoteEnd asked = new RemoteEnd(from.peer(), req.caGuid(), req.localId());
     Optional<Connection> known = engine.connections().withRequest(asked);
     if (known.isPresent()) {
       if (known.get().state() == Connection.State.TIMEWAIT) {
@@ -110,7 +107,7 @@ final class Dispatcher {
       }
       return;
     }
-    RemoteEnd qp = new RemoteEnd(req.caGuid(), req.qpNumber());
+    RemoteEnd qp = new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber());
     Optional<Connection> stale = engine.connections().withQp(qp);
     if (stale.isPresent()) {
       reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
@@ -148,15 +145,15 @@ final class Dispatcher {
       reject(transaction, req, from, Reason.CONSUMER, PrivateData.EMPTY);
       return;
     }
-    if (engine.connections().isFull()) {
-      LOG.debug("Dropped from {}: {} requests are pending", from.peer(), Connections.HALF_OPEN);
+    if (engine.connections().isFullFor(from.peer())) {
+      LOG.debug("Dropped from {}: too many requests are pending", from.peer());
       return;
     }
     ConnectRequest request =
         Requests.toRequest(req, addresses.orElseThrow(), index, engine::indexOf);
     PassiveConnection connection = new PassiveConnection(engine, transaction, req, request);
-    connection.remote(req.localId(), new RemoteEnd(req.caGuid(), req.qpNumber()));
-    connection.remoteRequest(new RemoteEnd(req.caGuid(), req.localId()));
+    connection.remote(req.localId(), new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber()));
+    connection.remoteRequest(new RemoteEnd(from.peer(), req.caGuid(), req.localId()));
     engine.connections().add(connection);
     engine.deliver(
         () -> isListening(listener.get(), connection),

@@ -38,7 +38,9 @@ final class PassiveConnection extends Connection {
           byte[] mad = encoded(rep);
           qpNumber = reply.qpNumber();
           state(State.REP_SENT);
-          repeat(mad, interval, retries, this::unanswered);
+          // The asker chooses how often it is repeated, and not how long it is waited for.
+          repeat(mad, interval, retries, () -> {});
+          giveUpAfter(Timeouts.CONFIRMATION, this::unanswered);
         });
   }
 
@@ -96,7 +98,9 @@ final class PassiveConnection extends Connection {
   void receivedMra(int message, int serviceTimeout) {
     if (state() == State.REP_SENT && message == Reason.OF_REP) {
       long wait = Timeouts.service(serviceTimeout, ackTimeout());
-      repetition().ifPresent(repetition -> repetition.postpone(wait));
+      if (repetition().orElseThrow().postpone(wait)) {
+        giveUpAfter(wait + Timeouts.CONFIRMATION, this::unanswered);
+      }
     }
   }
 

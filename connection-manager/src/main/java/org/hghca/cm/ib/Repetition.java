@@ -71,13 +71,17 @@ final class Repetition {
   /**
    * Waits longer, since the peer says that it works on the answer: once for each time that the
    * message is sent.
+   *
+   * @return whether it was the first
    */
-  void postpone(long nanos) {
-    if (!postponed) {
-      postponed = true;
-      engine.cancel(timer);
-      timer = engine.after(nanos, this::expired);
+  boolean postpone(long nanos) {
+    if (postponed) {
+      return false;
     }
+    postponed = true;
+    engine.cancel(timer);
+    timer = engine.after(nanos, this::expired);
+    return true;
   }
 
   /** Ends it: there is an answer, or none is wanted. Idempotent. */

@@ -26,9 +26,6 @@ import org.slf4j.LoggerFactory;
 final class Services {
   private static final Logger LOG = LoggerFactory.getLogger(Services.class);
 
-  /** At most so many questions of peers without an answer; more are dropped. */
-  static final int PENDING = 4096;
-
   /** So many answers are kept for peers that have lost one, and ask again. */
   private static final int ANSWERS = 1024;
 
@@ -38,6 +35,7 @@ final class Services {
   private final RandomGenerator random;
   private final Map<Integer, Question> questions = new HashMap<>();
   private final Map<Asker, Inquiry> inquiries = new HashMap<>();
+  private final HalfOpen pending = new HalfOpen();
 
   /** The newest answers, the oldest first. */
   private final Map<Answered, byte[]> answers = new LinkedHashMap<>();
@@ -157,7 +155,7 @@ final class Services {
                     PrivateData.EMPTY,
                     reply.privateData());
             byte[] mad = engine.encoded(new Mad(transaction, rep));
-            inquiries.remove(asker);
+            remove(this);
             keep(mad);
             engine.send(mad, from.back());
           });
@@ -167,14 +165,14 @@ final class Services {
     public void close() {
       engine.call(
           () -> {
-            if (inquiries.remove(asker, this)) {
+            if (remove(this)) {
               refuse(transaction, req, from, ServiceReply.REJECTED);
             }
           });
     }
 
     private void drop() {
-      engine.call(() -> inquiries.remove(asker, this));
+      engine.call(() -> remove(this));
     }
 
     private void keep(byte[] answer) {
@@ -183,6 +181,14 @@ final class Services {
       }
       answers.put(new Answered(asker, transaction), answer);
     }
+  }
+
+  private boolean remove(Inquiry inquiry) {
+    boolean removed = inquiries.remove(inquiry.asker, inquiry);
+    if (removed) {
+      pending.remove(inquiry.asker.gid());
+    }
+    return removed;
   }
 
   private void refuse(long transaction, SidrReq req, Arrival from, int status) {
@@ -229,11 +235,12 @@ final class Services {
             both -> engine.listeners().at(req.serviceId(), both.local().getAddress()));
     if (listener.isEmpty()) {
       refuse(transaction, req, from, ServiceReply.REJECTED);
-    } else if (inquiries.size() >= PENDING) {
-      LOG.debug("Dropped from {}: {} questions are pending", from.peer(), PENDING);
+    } else if (pending.isFullFor(from.peer())) {
+      LOG.debug("Dropped from {}: too many questions are pending", from.peer());
     } else {
       Inquiry inquiry = new Inquiry(asker, transaction, req, from);
       inquiries.put(asker, inquiry);
+      pending.add(from.peer());
       ServiceRequest request = Requests.toRequest(req, addresses.orElseThrow(), from, engine.mtu());
       engine.deliver(
           () -> isListening(listener.get(), inquiry),
@@ -246,7 +253,7 @@ final class Services {
     if (engine.listeners().isOpen(listener)) {
       return true;
     }
-    if (inquiries.remove(inquiry.asker, inquiry)) {
+    if (remove(inquiry)) {
       refuse(inquiry.transaction, inquiry.req, inquiry.from, UNSUPPORTED);
     }
     return false;
@@ -275,11 +282,13 @@ final class Services {
   void fail(VerbsException cause) {
     new ArrayList<>(questions.values()).forEach(question -> question.fail(cause));
     inquiries.clear();
+    pending.clear();
   }
 
   void clear() {
     new ArrayList<>(questions.values()).forEach(Question::end);
     inquiries.clear();
+    pending.clear();
   }
 
   int size() {

@@ -25,6 +25,9 @@ final class Timeouts {
   /** The largest one: 8 s, twice that of Linux. */
   private static final int LONGEST_RESPONSE = 21;
 
+  /** Until a reply without a confirmation is given up: twice the longest response time, 16.4 s. */
+  static final long CONFIRMATION = 2 * nanos(LONGEST_RESPONSE);
+
   private Timeouts() {}
 
   /** The time of a code, as whole milliseconds: 2 to its power of 4.096 us, rounded down. */

@@ -16,6 +16,7 @@ import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.ib.VirtualNetwork.Node;
 import org.hghca.cm.ib.VirtualNetwork.Sent;
 import org.hghca.cm.mad.CmaHeader;
+import org.hghca.cm.mad.Dreq;
 import org.hghca.cm.mad.Mad;
 import org.hghca.cm.mad.Mra;
 import org.hghca.cm.mad.PathFields;
@@ -31,6 +32,7 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How connections begin, and what prevents it, in virtual time: as Linux reacts. */
 class HandshakeTest {
@@ -319,6 +321,34 @@ class HandshakeTest {
     assertThat(third.take()).containsExactly("replied", "established");
   }
 
+  /** It ends before it has answered the release, as a program does that a refusal ends. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void peerThatDiesAgainAfterItsRefusalIsServedAtItsSecondTry(boolean released) {
+    pair.establish();
+    net.lose(one -> one.mad().message() instanceof Dreq);
+    if (released) {
+      pair.passive.handshake().disconnect(PrivateData.EMPTY); // before anybody comes back
+    }
+    VirtualNetwork.Node second = net.node("a", 0x0a00_0001);
+    Recorder refused = new Recorder();
+    refused.of(second.carrier.connect(second.request(b, 0x11), refused));
+    net.exchange();
+    assertThat(refused.take()).containsExactly("rejected 10");
+    assertThat(pair.passive.take()).containsExactly("disconnected");
+    VirtualNetwork.Node third = net.node("a", 0x0a00_0001);
+    Recorder again = new Recorder().confirming();
+    again.of(third.carrier.connect(third.request(b, 0x11), again));
+    net.exchange();
+    listeningAt(1);
+    pair.reply();
+    assertThat(again.take()).containsExactly("replied", "established");
+    net.loseNothing();
+    net.run(Duration.ofMinutes(3));
+    assertThat(pair.listening.ends.getFirst().take()).containsExactly("timeWaitExited");
+    assertThat(again.events).isEmpty();
+  }
+
   private void listeningAt(int index) {
     assertThat(pair.listening.ends).hasSize(index + 1);
     pair.passive = pair.listening.ends.get(index);
@@ -524,35 +554,38 @@ class HandshakeTest {
   }
 
   @Test
-  void replyWithoutAnAnswerEndsAfterTheRetriesOfTheRequest() {
+  void replyWithoutAConfirmationEndsAfterSixteenSeconds() {
     net.lose(one -> one.from() == a && one.mad().message() instanceof Rtu);
     pair.ask();
     net.takeSent();
     net.lose(one -> one.from() == a);
     pair.reply();
-    net.run(Duration.ofMillis(16 * 4096));
+    net.run(Duration.ofMillis(4 * 4096));
     assertThat(pair.passive.take()).containsExactly("unreachable");
-    assertThat(pair.passive.tried).contains("16 times a reply (REP) to 10.0.0.1 in 65.5 s");
+    assertThat(pair.passive.tried).contains("4 times a reply (REP) to 10.0.0.1 in 16.4 s");
     List<Sent> sent = net.takeSent();
-    assertThat(sent).filteredOn(one -> one.mad().message() instanceof Rep).hasSize(16);
+    assertThat(sent).filteredOn(one -> one.mad().message() instanceof Rep).hasSize(4);
     assertThat(VirtualNetwork.last(sent, Rej.class).reason()).isEqualTo(4);
   }
 
-  /** The request names 2.3 hours, or nothing: 8 s and 16 ms count. */
+  /** The request names 2.3 hours, or nothing: 8 s and 16 ms count, and 16.4 s in all. */
   @ParameterizedTest
-  @CsvSource({"31, 8192", "22, 8192", "21, 8192", "12, 16", "0, 16"})
-  void peersCannotChooseAnyResponseTime(int code, int millis) {
+  @CsvSource({"31, 8192, 2", "22, 8192, 2", "21, 8192, 2", "12, 16, 16", "0, 16, 16"})
+  void peersCannotChooseAnyResponseTime(int code, int millis, int sent) {
     Req req = Corrupted.responseTimeout(captured(), code);
     net.fly(req, b, a);
     net.exchange();
     listeningAt(0);
     net.lose(_ -> true);
     pair.reply();
-    net.run(Duration.ofMillis(16L * millis - 1));
+    net.run(Duration.ofMillis((sent - 1L) * millis));
+    assertThat(net.takeSent()).filteredOn(one -> one.mad().message() instanceof Rep).hasSize(sent);
+    net.run(Duration.ofMillis(16_384 - (sent - 1L) * millis - 1));
     assertThat(pair.passive.take()).isEmpty();
+    net.assertSent();
     net.run(Duration.ofMillis(1));
     assertThat(pair.passive.take()).containsExactly("unreachable");
-    assertThat(net.takeSent()).filteredOn(one -> one.mad().message() instanceof Rep).hasSize(16);
+    net.assertSent("b REJ");
   }
 
   /** It asks for 2.3 hours, again and again: 65.5 s count, once for each transmission. */

@@ -22,7 +22,7 @@ class HostilePeerTest {
   @Test
   void connectionsOverABadNetworkAreSetUpAndReleased() {
     Pair pair = new Pair(SEED);
-    pair.net.disturbed(0.2, 0.2, Duration.ofSeconds(3));
+    pair.net.disturbed(0.05, 0.2, Duration.ofSeconds(3));
     SplittableRandom random = new SplittableRandom(SEED);
     List<Recorder> ends = new ArrayList<>();
     int connections = 500;
@@ -79,8 +79,20 @@ class HostilePeerTest {
       pair.net.fly(Corrupted.numbered(req, 0x1000 + i, 0x2000 + i), pair.b, pair.a);
     }
     pair.net.exchange();
-    assertThat(pair.listening.ends).hasSize(1 + Connections.HALF_OPEN);
-    assertThat(pair.b.engine.size()).isLessThan(5 * Connections.HALF_OPEN);
+    assertThat(pair.listening.ends).hasSize(1 + HalfOpen.OF_ONE);
+    assertThat(pair.b.engine.size()).isLessThan(5 * HalfOpen.OF_ONE);
+    pair.net.loseNothing();
+    Recorder honest = new Recorder().confirming();
+    Node other = pair.net.node("c", 0x0a00_0003);
+    honest.of(other.carrier.connect(other.request(pair.b, 0x11), honest));
+    pair.net.exchange();
+    Recorder served = pair.listening.ends.removeLast();
+    served.handshake().reply(pair.b.reply(pair.listening.requests.removeLast(), 0x33));
+    pair.net.exchange();
+    assertThat(honest.take()).containsExactly("replied", "established");
+    served.handshake().close();
+    pair.net.exchange();
+    honest.handshake().close();
     pair.listening.ends.stream().skip(1).forEach(end -> end.handshake().close());
     assertThat(pair.passive.events).isEmpty();
     pair.active.handshake().disconnect(PrivateData.EMPTY);
@@ -91,6 +103,53 @@ class HostilePeerTest {
     assertThat(pair.b.engine.size()).isZero();
   }
 
+  /** So many addresses that none has its share: the number in all is bounded. */
+  @Test
+  void floodFromManyAddressesKeepsABoundedNumber() {
+    Pair pair = new Pair(SEED);
+    pair.listening.ends.clear();
+    int strangers = 5;
+    for (int i = 0; i < strangers; i++) {
+      Node stranger = pair.net.node("s" + i, 0x0a00_0010 + i);
+      for (int request = 0; request < 1000; request++) {
+        stranger.carrier.connect(stranger.request(pair.b, 0x100 + request), new Recorder());
+      }
+    }
+    pair.net.exchange();
+    assertThat(pair.listening.ends).hasSize(HalfOpen.MOST);
+    pair.listening.ends.forEach(end -> end.handshake().close());
+    assertThat(pair.b.engine.size()).isZero();
+  }
+
+  /** A thousand from one address, each confirmed: none has to ask twice, and losses delay a few. */
+  @Test
+  void thousandRequestsAtOnceFromOneAddressSucceed() {
+    Pair pair = new Pair(SEED);
+    List<Recorder> ends = new ArrayList<>();
+    for (int i = 0; i < 1000; i++) {
+      Recorder end = new Recorder().confirming();
+      end.of(pair.a.carrier.connect(pair.a.request(pair.b, 0x100 + i), end));
+      ends.add(end);
+    }
+    pair.net.exchange();
+    assertThat(pair.listening.ends).hasSize(1000);
+    pair.net.disturbed(0.01, 0, Duration.ZERO);
+    for (int i = 0; i < 1000; i++) {
+      pair.listening
+          .ends
+          .get(i)
+          .handshake()
+          .reply(pair.b.reply(pair.listening.requests.get(i), 0x10_0000 + i));
+    }
+    pair.net.run(Duration.ofSeconds(5));
+    assertThat(ends)
+        .as("seed %d", SEED)
+        .allSatisfy(end -> assertThat(end.take()).containsExactly("replied", "established"));
+    pair.net.run(Duration.ofSeconds(20));
+    assertThat(pair.listening.ends)
+        .allSatisfy(end -> assertThat(end.take()).containsExactly("established"));
+  }
+
   @Test
   void floodOfQuestionsKeepsABoundedNumber() {
     Pair pair = new Pair(SEED);
@@ -99,7 +158,11 @@ class HostilePeerTest {
       pair.net.fly(new SidrReq(i, 0xffff, 0x013f_0001, PrivateData.EMPTY), pair.b, pair.a);
     }
     pair.net.exchange();
-    assertThat(pair.listening.inquiries).hasSize(Services.PENDING);
+    assertThat(pair.listening.inquiries).hasSize(HalfOpen.OF_ONE);
+    Node other = pair.net.node("c", 0x0a00_0003);
+    pair.net.fly(new SidrReq(1, 0xffff, 0x013f_0001, PrivateData.EMPTY), pair.b, other);
+    pair.net.exchange();
+    assertThat(pair.listening.inquiries).hasSize(HalfOpen.OF_ONE + 1);
     pair.listening.inquiries.forEach(inquiry -> inquiry.close());
     assertThat(pair.b.engine.size()).isZero();
   }

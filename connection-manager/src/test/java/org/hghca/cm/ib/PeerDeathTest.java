@@ -99,10 +99,10 @@ class PeerDeathTest {
           ASKED,                a, NOTHING,    unreachable,                                73728
           MORE_TIME,            a, NOTHING,    unreachable,                               130468
           ASKED,                a, CLOSE,      '',                                             0
-          ASKED,                b, REPLY,      unreachable timeWaitExited,                 66048
+          ASKED,                b, REPLY,      unreachable timeWaitExited,                 16896
           ASKED,                b, CLOSE,      '',                                             0
-          REPLIED,              b, NOTHING,    unreachable timeWaitExited,                 66048
-          MORE_TIME_TO_CONFIRM, b, NOTHING,    unreachable timeWaitExited,                123800
+          REPLIED,              b, NOTHING,    unreachable timeWaitExited,                 16896
+          MORE_TIME_TO_CONFIRM, b, NOTHING,    unreachable timeWaitExited,                 82840
           REPLIED,              b, CLOSE,      '',                                             0
           REPLIED,              a, CONFIRM,    replied established,                            0
           REPLIED,              a, CLOSE,      replied,                                        0

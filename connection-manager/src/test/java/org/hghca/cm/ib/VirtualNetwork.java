@@ -75,11 +75,11 @@ final class VirtualNetwork {
     final Engine engine;
     final IbCarrier carrier;
 
-    private Node(String name, int ip) {
+    private Node(String name, int ip, long guid) {
       this.name = name;
       this.ip = ip;
       this.gid = Gid.ofIpv4(ip);
-      this.guid = 0x5254_00ff_fe00_0000L | ip & 0xff;
+      this.guid = guid;
       this.engine = new Engine(this, guid, Mtu.MTU_1024, random.split());
       this.carrier = new IbCarrier(engine, () -> {});
     }
@@ -174,7 +174,12 @@ final class VirtualNetwork {
   }
 
   Node node(String name, int ip) {
-    Node node = new Node(name, ip);
+    return impostor(name, ip, 0x5254_00ff_fe00_0000L | ip & 0xff);
+  }
+
+  /** A device with the GUID of another. */
+  Node impostor(String name, int ip, long guid) {
+    Node node = new Node(name, ip, guid);
     nodes.put(node.gid, node);
     return node;
   }
