@@ -121,7 +121,8 @@ final class IdQueuePair {
 
   /**
    * To ERR, which flushes its requests; one for datagrams stays. A queue pair of a failed device
-   * cannot, and has no requests any more: what ends the connection goes on.
+   * cannot, and has no requests any more: what ends the connection goes on. Nor has one that the
+   * program has closed.
    */
   void toError() {
     if (space == PortSpace.TCP) {
@@ -130,10 +131,15 @@ final class IdQueuePair {
   }
 
   private static void toError(QueuePair pair) {
+    if (pair.isClosed()) {
+      return;
+    }
     try {
       pair.modify(QpAttributes.to(QpState.ERR));
     } catch (VerbsException e) {
-      LOG.warn("{} is not in ERR", pair, e);
+      if (!pair.isClosed()) { // it may be closed meanwhile
+        LOG.warn("{} is not in ERR", pair, e);
+      }
     }
   }
 

@@ -54,6 +54,47 @@ class ClosingTest {
     }
   }
 
+  /** Its failure at the other end, of which the program knows nothing, is a warning. */
+  @Test
+  void onlyAQueuePairThatTheProgramHasClosedMayStayOutOfErr() throws Exception {
+    try (Warnings warnings = new Warnings(IdQueuePair.class);
+        RdmaServer server = RdmaServer.listen(it.anyPort(), options(it.server.context))) {
+      CompletableFuture<RdmaConnection> accepted = TwoDevices.accept(server);
+      RdmaConnection connection =
+          RdmaConnection.connect(server.localAddress(), options(faulty.context()));
+      RdmaConnection peer = accepted.get();
+      peer.queuePair().close();
+      peer.close();
+      connection.closed().get(20, TimeUnit.SECONDS);
+      assertThat(warnings.messages()).isEmpty();
+      CompletableFuture<RdmaConnection> next = TwoDevices.accept(server);
+      RdmaConnection failing =
+          RdmaConnection.connect(server.localAddress(), options(faulty.context()));
+      faulty.fail("modify", 0);
+      failing.close();
+      assertThat(warnings.messages()).singleElement().asString().contains("is not in ERR");
+      faulty.failNothing();
+      next.get().close();
+      connection.close();
+    }
+  }
+
+  /** The program closes it between the look at it and the transition. */
+  @Test
+  void queuePairThatIsClosedMeanwhileIsNoWarning() throws Exception {
+    HookedDevice hooked = new HookedDevice(it.client.context);
+    try (Warnings warnings = new Warnings(IdQueuePair.class);
+        RdmaServer server = RdmaServer.listen(it.anyPort(), options(it.server.context))) {
+      CompletableFuture<RdmaConnection> accepted = TwoDevices.accept(server);
+      RdmaConnection connection =
+          RdmaConnection.connect(server.localAddress(), options(hooked.context()));
+      hooked.before("modify", connection.queuePair()::close);
+      connection.close();
+      accepted.get().close();
+      assertThat(warnings.messages()).isEmpty();
+    }
+  }
+
   @Test
   void disconnectedIdentifierOfSuchADeviceGetsItsEvents() throws Exception {
     CmId listener = it.listen(PortSpace.TCP, 1);

@@ -25,6 +25,9 @@ public interface QueuePair extends AutoCloseable {
   /** The state, as known without a query of the device. */
   QpState state();
 
+  /** Whether it was closed: then {@link #modify} fails with EINVAL. */
+  boolean isClosed();
+
   QueuePairCapabilities capabilities();
 
   CompletionQueue sendCompletionQueue();
