@@ -31,6 +31,9 @@ public final class RdmaConnection implements AutoCloseable {
   /** What was made for it, last made first; its monitor admits one closer at a time. */
   private final Deque<AutoCloseable> owned = new ConcurrentLinkedDeque<>();
 
+  /** That of {@link #owned}. */
+  private Optional<ProtectionDomain> ownDomain = Optional.empty();
+
   private QueuePair queuePair;
   private byte[] peerData = {};
   private CompletableFuture<?> watch = CompletableFuture.completedFuture(null);
@@ -90,7 +93,7 @@ public final class RdmaConnection implements AutoCloseable {
       return this;
     } catch (InterruptedException | RuntimeException | Error e) {
       try {
-        close();
+        abandon();
       } catch (RuntimeException unclosed) {
         e.addSuppressed(unclosed);
       }
@@ -154,6 +157,7 @@ public final class RdmaConnection implements AutoCloseable {
     Context context = id.context();
     CompletionChannel completions = owns(context.createCompletionChannel());
     ProtectionDomain domain = owns(context.allocateProtectionDomain());
+    ownDomain = Optional.of(domain);
     CompletionQueue sends = owns(queue(context, options.sendDepth(), completions));
     CompletionQueue receives = owns(queue(context, options.receiveDepth(), completions));
     queuePair =
@@ -271,9 +275,23 @@ public final class RdmaConnection implements AutoCloseable {
    */
   @Override
   public void close() {
+    end(new Releases());
+  }
+
+  /**
+   * Closes what does not become a connection. The program never gets it, so that what {@link
+   * RdmaOptions#withPrepare} has made in its own protection domain is closed, too.
+   */
+  private void abandon() {
+    Releases contents = new Releases();
+    ownDomain.ifPresent(domain -> contents.add(domain::closeWithContents));
+    end(contents);
+  }
+
+  private void end(Releases contents) {
     leaveForGood();
     try {
-      release();
+      release(contents);
     } finally {
       closed.complete(null);
     }
@@ -287,11 +305,16 @@ public final class RdmaConnection implements AutoCloseable {
     }
   }
 
-  /** Releases what is left, in reverse order; one closer at a time. */
-  private void release() {
+  /**
+   * Releases what is left, in reverse order; one closer at a time.
+   *
+   * @param contents what uses it, which is released before
+   */
+  private void release(Releases contents) {
     synchronized (owned) {
       Releases releases = new Releases();
       releases.add(id::close);
+      releases.add(contents::run);
       for (AutoCloseable made = owned.poll(); made != null; made = owned.poll()) {
         AutoCloseable next = made;
         releases.add(() -> close(next));

@@ -135,7 +135,8 @@ public final class RdmaOptions {
 
   /**
    * What to do with a connection before the peer can send: post receives, so that its first message
-   * finds one.
+   * finds one. If the connection fails, what was made in its own protection domain is closed with
+   * it; what was made in one of the program's stays.
    */
   public RdmaOptions withPrepare(Consumer<RdmaConnection> prepare) {
     Values changed = values.copy();

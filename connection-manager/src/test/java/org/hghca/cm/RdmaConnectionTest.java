@@ -3,6 +3,7 @@ package org.hghca.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -18,7 +19,9 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpState;
+import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
@@ -36,6 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @CsvSource({"IB, ''", "TCP, ''", "TCP, &profile=r1"})
 class RdmaConnectionTest {
   private static final Duration SOON = TwoDevices.SOON;
+  private static final int MORE_THAN_FITS = 197;
 
   private final TwoDevices it;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -197,14 +201,14 @@ class RdmaConnectionTest {
 
   @Test
   void failureOfPrepareIsNotHiddenByThatOfClose() throws Exception {
-    List<MemoryRegion> regions = new ArrayList<>();
+    List<QueuePair> pairs = new ArrayList<>();
     List<RdmaConnection> failed = new ArrayList<>();
     RdmaOptions options =
         client()
             .withPrepare(
                 c -> {
                   failed.add(c);
-                  regions.add(c.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE));
+                  pairs.add(it.client.pd.createQueuePair(rc(c.sendCompletionQueue())));
                   throw new IllegalStateException("not prepared");
                 });
     try (RdmaServer server = RdmaServer.listen(it.anyPort(), server())) {
@@ -213,9 +217,69 @@ class RdmaConnectionTest {
           .hasMessage("not prepared")
           .satisfies(
               e -> assertThat(e.getSuppressed()).singleElement().asString().contains("EBUSY"));
-      regions.forEach(MemoryRegion::close);
+      pairs.forEach(QueuePair::close);
       failed.forEach(RdmaConnection::close);
     }
+  }
+
+  /** What is made of all kinds; the region is in use by a receive. */
+  private static void prepare(RdmaConnection connection) {
+    ProtectionDomain domain = connection.protectionDomain();
+    MemoryRegion region = domain.allocate(4096, AccessFlag.LOCAL_WRITE);
+    connection.queuePair().postReceive(receive(region));
+    domain.register(Arena.ofAuto().allocate(64), AccessFlag.LOCAL_WRITE);
+    domain.createQueuePair(rc(connection.sendCompletionQueue()));
+  }
+
+  /** Both ends have the failure, and their devices can be closed. */
+  @Test
+  void failedConnectionReleasesWhatWasMadeInItsDomain() throws Exception {
+    try (RdmaServer server = RdmaServer.listen(it.anyPort(), server())) {
+      Future<?> refusing =
+          threads.submit(
+              () -> {
+                server.next(SOON).orElseThrow().reject(new byte[0]);
+                RdmaRequest given = server.next(SOON).orElseThrow();
+                assertThatThrownBy(
+                        () ->
+                            given.accept(
+                                server()
+                                    .withPrepare(RdmaConnectionTest::prepare)
+                                    .withPrivateData(new byte[MORE_THAN_FITS])))
+                    .isInstanceOf(VerbsException.class)
+                    .satisfies(e -> assertThat(e.getSuppressed()).isEmpty());
+                return null;
+              });
+      for (int i = 0; i < 2; i++) {
+        assertThatThrownBy(
+                () ->
+                    RdmaConnection.connect(
+                        server.localAddress(), client().withPrepare(RdmaConnectionTest::prepare)))
+            .isInstanceOf(VerbsException.class)
+            .satisfies(e -> assertThat(e.getSuppressed()).isEmpty());
+      }
+      refusing.get();
+    }
+  }
+
+  @Test
+  void failedConnectionReleasesNothingOfTheProgramsDomain() throws Exception {
+    List<MemoryRegion> made = new ArrayList<>();
+    RdmaOptions options =
+        client()
+            .withQueuePair(it.client.pd, rc(it.client.cq))
+            .withPrepare(
+                c -> {
+                  made.add(c.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE));
+                  throw new IllegalStateException("not prepared");
+                });
+    try (RdmaServer server = RdmaServer.listen(it.anyPort(), server())) {
+      assertThatThrownBy(() -> RdmaConnection.connect(server.localAddress(), options))
+          .hasMessage("not prepared")
+          .satisfies(e -> assertThat(e.getSuppressed()).isEmpty());
+    }
+    assertThat(made).singleElement().satisfies(region -> region.segment().setString(0, "open"));
+    made.forEach(MemoryRegion::close);
   }
 
   /** A thousand connections from eight threads. */

@@ -59,6 +59,11 @@ public abstract class AbstractProtectionDomain extends Resource implements Prote
   }
 
   @Override
+  public final void closeWithContents() {
+    closeWithUsers();
+  }
+
+  @Override
   public final MemoryRegion allocate(long bytes, Set<AccessFlag> access) {
     check(access);
     try (Undo undo = new Undo()) {

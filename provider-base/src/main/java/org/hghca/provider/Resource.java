@@ -187,6 +187,35 @@ public abstract class Resource implements AutoCloseable {
     return Stream.concat(named, unnamed).collect(Collectors.joining(", "));
   }
 
+  /**
+   * Closes its users, theirs before them, and then itself. A user that fails to close keeps none of
+   * the others open.
+   */
+  protected final void closeWithUsers() {
+    List<Resource> open;
+    synchronized (guard) {
+      open = List.copyOf(users);
+    }
+    List<RuntimeException> failures = new ArrayList<>();
+    for (Resource user : open.reversed()) {
+      try {
+        user.closeWithUsers();
+      } catch (RuntimeException e) {
+        failures.add(e);
+      }
+    }
+    try {
+      close();
+    } catch (RuntimeException e) {
+      failures.addFirst(e);
+    }
+    if (!failures.isEmpty()) {
+      RuntimeException first = failures.removeFirst();
+      failures.forEach(first::addSuppressed);
+      throw first;
+    }
+  }
+
   @Override
   public final void close() {
     // Not during its own methods; its users are read under the guard.

@@ -97,6 +97,15 @@ public interface ProtectionDomain extends AutoCloseable {
    */
   QueuePair createQueuePair(QueuePairConfig config);
 
+  /**
+   * Closes everything that is open of it, what uses the most first, and then itself. For whoever
+   * made the domain and let others make objects in it.
+   *
+   * @throws VerbsException EBUSY when something of it cannot be closed, such as a queue pair that
+   *     takes part in a multicast group; what can be closed is closed all the same
+   */
+  void closeWithContents();
+
   @Override
   void close();
 }
