@@ -130,6 +130,7 @@ final class Addressing {
   /** {@link CmId#resolveAddress}. */
   void resolve(InetSocketAddress to, Duration limit) {
     requireKnown(to);
+    NoPeer.refuse(to.getAddress(), space);
     synchronized (life) {
       life.require("resolve an address", CmState.IDLE, CmState.BOUND);
       if (life.state() == CmState.IDLE) {
@@ -137,6 +138,7 @@ final class Addressing {
       }
       remote = to;
       if (place.isPresent()) { // by the local address
+        remote = reached(place.get());
         life.to(CmState.ADDRESS_RESOLVED);
         life.post(life.event(CmEventType.ADDR_RESOLVED));
         return;
@@ -198,12 +200,20 @@ final class Addressing {
           return;
         }
         local = new InetSocketAddress(found.address(), local.getPort());
+        remote = reached(found);
         life.to(CmState.ADDRESS_RESOLVED);
         life.post(life.event(CmEventType.ADDR_RESOLVED));
         return;
       }
     }
     found.device().release(); // closed meanwhile
+  }
+
+  /** The remote address: for the wildcard address, which is this host, the local one. */
+  private InetSocketAddress reached(CmDevices.Place from) {
+    return remote.getAddress().isAnyLocalAddress()
+        ? new InetSocketAddress(from.address(), remote.getPort())
+        : remote;
   }
 
   private void unresolved(VerbsException cause) {

@@ -39,12 +39,14 @@ public enum CarrierKind {
         Errno.EINVAL, "-Dhghca.cm.carrier must be ib or tcp, not '%s'".formatted(text));
   }
 
-  /** The local address from which to reach a remote one. */
+  /**
+   * The local address from which to reach a remote one, or with the wildcard address, this host.
+   */
   InetAddress source(Context context, InetAddress to) {
-    Optional<InetAddress> kernels = CmDevices.kernelSource(to);
     return switch (this) {
-      case IB -> SourceGid.nearest(context, to);
-      case TCP -> kernels.orElseThrow(() -> unreachable(to));
+      case IB ->
+          to.isAnyLocalAddress() ? SourceGid.own(context, to) : SourceGid.nearest(context, to);
+      case TCP -> CmDevices.kernelSource(to).orElseThrow(() -> unreachable(to));
     };
   }
 

@@ -3,6 +3,7 @@ package org.hghca.cm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.DatagramSocket;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -204,7 +205,8 @@ public final class CmDevices {
 
   /**
    * The device to a remote address: the only one, or that of the address from which the kernel
-   * would send; {@link SharedDevice#release} is due.
+   * would send; to the wildcard address, which is this host, that is the loopback address. {@link
+   * SharedDevice#release} is due.
    */
   SharedDevice route(InetAddress remote) {
     List<Entry> entries = entries();
@@ -218,6 +220,10 @@ public final class CmDevices {
 
   /** The address from which the kernel would send; nothing is sent. */
   static Optional<InetAddress> kernelSource(InetAddress remote) {
+    if (remote.isAnyLocalAddress()) {
+      return Optional.of(
+          InetAddress.ofLiteral(remote instanceof Inet4Address ? "127.0.0.1" : "::1"));
+    }
     try (DatagramSocket socket = new DatagramSocket()) {
       socket.connect(new InetSocketAddress(remote, ANY_PORT));
       return Optional.of(socket.getLocalAddress());

@@ -180,7 +180,10 @@ public final class CmId implements AutoCloseable {
   /**
    * {@code rdma_resolve_addr} from any local address: ADDR_RESOLVED or ADDR_ERROR follows.
    *
+   * @param to the wildcard address for this host: the device's own address
    * @param limit for finding and opening the device; then ADDR_ERROR with ETIMEDOUT
+   * @throws VerbsException ENETUNREACH for a broadcast address, and in port space TCP for that of a
+   *     multicast group
    */
   public void resolveAddress(InetSocketAddress to, Duration limit) {
     Duration enough = limit.plus(SynchronousCalls.LIMIT); // its event comes within the limit

@@ -43,6 +43,20 @@ public final class SourceGid {
                         .formatted(context.device().name(), remote.getHostAddress())));
   }
 
+  /**
+   * An address of the device itself, of the family of another one if there is one.
+   *
+   * @throws VerbsException ENODATA when the table is empty
+   */
+  public static InetAddress own(Context context, InetAddress like) {
+    Gid gid = Gid.of(like);
+    return first(context, entry -> isLike(gid, entry.gid()))
+        .or(() -> first(context, entry -> !entry.gid().isLinkLocal()))
+        .or(() -> first(context, _ -> true))
+        .map(entry -> entry.gid().address())
+        .orElseThrow(() -> none(context, "no GID"));
+  }
+
   private static int commonBits(Gid one, Gid other) {
     int prefix = Long.numberOfLeadingZeros(one.subnetPrefix() ^ other.subnetPrefix());
     return prefix < Long.SIZE
