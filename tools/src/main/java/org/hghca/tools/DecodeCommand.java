@@ -3,11 +3,14 @@ package org.hghca.tools;
 import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.hghca.wire.DropCounters;
@@ -27,8 +30,9 @@ import picocli.CommandLine.Spec;
     description = {
       "Print the RoCE v2 packets of a capture, one in a line: pcapng, such as capture= of a model:"
           + " locator writes it, or pcap.",
-      "Frames of other protocols are left out and counted on stderr. Of a file that is cut off or"
-          + " damaged the packets before that are printed, and the exit code is 1."
+      "Ethernet with any number of VLAN tags, Linux cooked captures (tcpdump -i any), raw IP, null"
+          + " and loop are read. What is left out is counted on stderr. Of a file that is cut off"
+          + " or damaged the packets before that are printed, and the exit code is 1."
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
@@ -47,18 +51,17 @@ final class DecodeCommand implements Callable<Integer> {
   private boolean macs;
 
   private final DropCounters others = new DropCounters();
-  private long otherLinks;
+
+  /** Frames by link types that are not known. */
+  private final Map<Integer, Long> otherLinks = new TreeMap<>();
+
+  private String skippedBlocks = "";
 
   @Override
   public Integer call() throws IOException {
     ExitCode exit = ExitCode.OK;
     try (CaptureReader reader = new CaptureReader(Files.newInputStream(file))) {
-      DecodedFrame decoded = new DecodedFrame(new PacketPool().take());
-      for (Optional<CapturedFrame> frame = reader.next();
-          frame.isPresent();
-          frame = reader.next()) {
-        print(decoded, frame.get());
-      }
+      printAll(reader);
     } catch (CaptureException e) {
       exit = failed(e.getMessage());
     } catch (IOException e) {
@@ -68,12 +71,26 @@ final class DecodeCommand implements Callable<Integer> {
     return exit.code();
   }
 
+  private void printAll(CaptureReader reader) throws IOException {
+    DecodedFrame decoded = new DecodedFrame(new PacketPool().take());
+    try {
+      for (Optional<CapturedFrame> frame = reader.next();
+          frame.isPresent();
+          frame = reader.next()) {
+        print(decoded, frame.get());
+      }
+    } finally {
+      skippedBlocks = reader.skipped().toString();
+    }
+  }
+
   private void print(DecodedFrame decoded, CapturedFrame frame) throws IOException {
-    if (frame.linkType() != CapturedFrame.ETHERNET) {
-      otherLinks++;
+    Optional<MemorySegment> ethernet = frame.ethernet();
+    if (ethernet.isEmpty()) {
+      otherLinks.merge(frame.linkType(), 1L, Long::sum);
       return;
     }
-    decoded.decode(frame);
+    decoded.decode(frame, ethernet.get());
     if (decoded.isOther()) {
       others.count(decoded.cause());
       return;
@@ -107,8 +124,12 @@ final class DecodeCommand implements Callable<Integer> {
                       .map(entry -> entry.getValue() + " " + entry.getKey())
                       .collect(Collectors.joining(", "))));
     }
-    if (otherLinks > 0) {
-      err.println("hghca: %d frames are not Ethernet".formatted(otherLinks));
+    otherLinks.forEach(
+        (linkType, frames) ->
+            err.println(
+                "hghca: %d frames of link type %d are not read".formatted(frames, linkType)));
+    if (!skippedBlocks.isEmpty()) {
+      err.println("hghca: blocks that are not read: " + skippedBlocks);
     }
   }
 }

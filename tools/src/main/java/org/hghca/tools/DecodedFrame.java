@@ -1,5 +1,6 @@
 package org.hghca.tools;
 
+import java.lang.foreign.MemorySegment;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 import org.hghca.wire.capture.CapturedFrame;
@@ -19,10 +20,14 @@ final class DecodedFrame {
     this.packet = packet;
   }
 
-  void decode(CapturedFrame next) {
+  /**
+   * @param next a frame
+   * @param ethernet its bytes as a frame of Ethernet
+   */
+  void decode(CapturedFrame next, MemorySegment ethernet) {
     frame = next;
-    FrameDecoder decoder = new FrameDecoder(next.bytes());
-    taken = decoder.decode(0, (int) next.bytes().byteSize(), packet);
+    FrameDecoder decoder = new FrameDecoder(ethernet);
+    taken = decoder.decode(0, (int) ethernet.byteSize(), packet);
     cause = decoder.cause();
   }
 

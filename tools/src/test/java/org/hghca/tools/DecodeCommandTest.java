@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -226,10 +227,39 @@ class DecodeCommandTest {
     assertThat(run.err()).isEqualTo("hghca: 3 frames are not RoCE v2: 2 ETHER_TYPE, 1 NOT_ROCE\n");
     assertThat(run.exitCode()).isZero();
 
-    CommandLineRun other = CommandLineRun.of("decode", pcap(101, new byte[60]).toString());
+    CommandLineRun other = CommandLineRun.of("decode", pcap(105, new byte[60]).toString());
     assertThat(other.out()).isEmpty();
-    assertThat(other.err()).isEqualTo("hghca: 1 frames are not Ethernet\n");
+    assertThat(other.err()).isEqualTo("hghca: 1 frames of link type 105 are not read\n");
     assertThat(other.exitCode()).isZero();
+  }
+
+  @Test
+  void cookedCaptureOfAllInterfacesIsPrinted() throws IOException {
+    byte[] ethernet = frame(packet(0x11));
+    ByteBuffer cooked = ByteBuffer.allocate(20 + ethernet.length - 14);
+    cooked.putShort((short) 0x0800).putShort((short) 0).putInt(3).putShort((short) 1);
+    cooked.put((byte) 4).put((byte) 6).put(ethernet, 6, 6).putShort((short) 0);
+    cooked.put(ethernet, 14, ethernet.length - 14);
+    CommandLineRun run =
+        CommandLineRun.of("decode", "--macs", pcap(276, cooked.array()).toString());
+    assertThat(run.out())
+        .isEqualTo(
+            "2026-11-18T11:06:40.000005000Z out 02:00:00:00:00:01 > 00:00:00:00:00:00 10.0.0.1"
+                + " > 10.0.0.254 RC_ACKNOWLEDGE qpn 0x000012 psn 4711 AETH(ACK msn 5) 0 bytes,"
+                + " ICRC good\n");
+    assertThat(run.err()).isEmpty();
+  }
+
+  @Test
+  void skippedBlocksAreCountedAndNamed() throws IOException {
+    byte[] file = Files.readAllBytes(captured(packet(0x11)));
+    ByteBuffer more = ByteBuffer.allocate(file.length + 12).order(ByteOrder.LITTLE_ENDIAN);
+    more.put(file).putInt(0xbad).putInt(12).putInt(12);
+    Path path = Files.write(folder.resolve("more"), more.array());
+    CommandLineRun run = CommandLineRun.of("decode", path.toString());
+    assertThat(run.out().lines()).hasSize(1);
+    assertThat(run.err()).isEqualTo("hghca: blocks that are not read: 1 of type 0x00000bad\n");
+    assertThat(run.exitCode()).isZero();
   }
 
   @Test
@@ -267,6 +297,7 @@ class DecodeCommandTest {
   void unreadableFileIsAFailure() throws IOException {
     assertFails(folder.resolve("none"), "there is no such file");
     assertFails(folder, "Is a directory");
+    assertFails(Files.createFile(folder.resolve("empty")), "the file is empty");
     assertFails(Files.writeString(folder.resolve("text"), "hello"), "neither pcapng nor pcap");
     assertThat(CommandLineRun.of("decode").exitCode()).isEqualTo(2);
   }

@@ -40,12 +40,22 @@ final class CaptureInput implements AutoCloseable {
     return more;
   }
 
-  /** The next four bytes as a big-endian number, without consuming them; 0 if there are fewer. */
+  /**
+   * The first four bytes as a big-endian number, without consuming them.
+   *
+   * @throws CaptureException when there are fewer
+   */
   int peek() throws IOException {
     in.mark(4);
     byte[] first = in.readNBytes(4);
     in.reset();
-    return first.length < 4 ? 0 : ByteBuffer.wrap(first).getInt();
+    if (first.length < 4) {
+      throw new CaptureException(
+          first.length == 0
+              ? "the file is empty"
+              : "neither pcapng nor pcap: it has only %d bytes".formatted(first.length));
+    }
+    return ByteBuffer.wrap(first).getInt();
   }
 
   /**

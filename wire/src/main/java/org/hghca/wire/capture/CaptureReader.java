@@ -11,6 +11,7 @@ import java.util.Optional;
 public final class CaptureReader implements AutoCloseable {
   private final CaptureInput input;
   private final FrameSource frames;
+  private final SkippedBlocks skipped = new SkippedBlocks();
 
   /**
    * Starts reading.
@@ -24,7 +25,7 @@ public final class CaptureReader implements AutoCloseable {
     int magic = input.peek();
     this.frames =
         switch (magic) {
-          case PcapngBlocks.SECTION -> new PcapngReader(input);
+          case PcapngBlocks.SECTION -> new PcapngReader(input, skipped);
           case PcapReader.MICROSECONDS, PcapReader.NANOSECONDS, 0xd4c3b2a1, 0x4d3cb2a1 ->
               new PcapReader(input);
           default ->
@@ -41,7 +42,12 @@ public final class CaptureReader implements AutoCloseable {
    * @throws IOException when it cannot be read
    */
   public Optional<CapturedFrame> next() throws IOException {
-    return frames.next();
+    return frames.next().map(CapturedFrame::withDirectionOfLink);
+  }
+
+  /** The blocks that were skipped so far: what they hold is not known. */
+  public SkippedBlocks skipped() {
+    return skipped;
   }
 
   @Override

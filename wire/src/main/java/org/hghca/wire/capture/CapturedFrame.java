@@ -30,4 +30,28 @@ public record CapturedFrame(
   public boolean isCut() {
     return bytes.byteSize() < length;
   }
+
+  /**
+   * The captured bytes as an Ethernet frame with at most one VLAN tag, the innermost: those of raw
+   * IP, null, loop and Linux cooked captures (SLL, SLL2) get an Ethernet header, whose unknown
+   * addresses are zero.
+   *
+   * @return none for another link type
+   */
+  public Optional<MemorySegment> ethernet() {
+    return linkType == ETHERNET
+        ? Optional.of(EthernetTags.innermost(bytes))
+        : LinkHeader.of(linkType).map(header -> EthernetTags.innermost(header.ethernet(bytes)));
+  }
+
+  /** The frame with the direction that its own header has, where the capture has none. */
+  CapturedFrame withDirectionOfLink() {
+    Direction known =
+        direction == Direction.UNKNOWN
+            ? LinkHeader.of(linkType)
+                .map(header -> header.direction(bytes))
+                .orElse(Direction.UNKNOWN)
+            : direction;
+    return new CapturedFrame(time, known, device, linkType, length, bytes);
+  }
 }

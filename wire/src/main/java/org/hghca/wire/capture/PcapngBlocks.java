@@ -22,9 +22,17 @@ import org.hghca.wire.frame.FrameLayout;
 final class PcapngBlocks {
   static final int SECTION = 0x0a0d0d0a;
   static final int INTERFACE = 1;
+
+  /** What was written before {@link #PACKET}. */
+  static final int OBSOLETE_PACKET = 2;
+
   static final int SIMPLE_PACKET = 3;
+  static final int NAMES = 4;
   static final int STATISTICS = 5;
   static final int PACKET = 6;
+
+  /** Keys of encrypted protocols. */
+  static final int SECRETS = 10;
 
   static final int BYTE_ORDER = 0x1a2b3c4d;
   static final int VERSION = 1;

@@ -13,18 +13,21 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads pcapng: sections of either byte order, each with its interfaces; enhanced and simple
- * packets. Other blocks are skipped.
+ * Reads pcapng: sections of either byte order, each with its interfaces; enhanced, simple and
+ * obsolete packets. Other blocks are skipped, and counted unless it is known that they hold no
+ * packets.
  */
 final class PcapngReader implements FrameSource {
   /** An interface of the section. */
   private record Device(String name, int linkType, long longest, TimeUnits units) {}
 
   private final CaptureInput input;
+  private final SkippedBlocks skipped;
   private final List<Device> devices = new ArrayList<>();
 
-  PcapngReader(CaptureInput input) {
+  PcapngReader(CaptureInput input, SkippedBlocks skipped) {
     this.input = input;
+    this.skipped = skipped;
   }
 
   @Override
@@ -42,16 +45,21 @@ final class PcapngReader implements FrameSource {
           device(body(length));
           trailer(length);
         }
-        case PACKET, SIMPLE_PACKET -> {
+        case PACKET, OBSOLETE_PACKET, SIMPLE_PACKET -> {
           ByteBuffer body = body(length);
-          CapturedFrame frame = type == PACKET ? packet(body) : simplePacket(body);
+          CapturedFrame frame =
+              switch (type) {
+                case PACKET -> packet(body);
+                case OBSOLETE_PACKET -> obsoletePacket(body);
+                default -> simplePacket(body);
+              };
           trailer(length);
           return Optional.of(frame);
         }
+        case NAMES, STATISTICS, SECRETS -> skip(length);
         default -> {
-          check(length);
-          input.skip(length - AROUND_BODY);
-          trailer(length);
+          skip(length);
+          skipped.count(type);
         }
       }
     }
@@ -100,6 +108,12 @@ final class PcapngReader implements FrameSource {
     return input.take((int) length - AROUND_BODY);
   }
 
+  private void skip(long length) throws IOException {
+    check(length);
+    input.skip(length - AROUND_BODY);
+    trailer(length);
+  }
+
   private void trailer(long length) throws IOException {
     long again = Integer.toUnsignedLong(input.take(4).getInt());
     if (again != length) {
@@ -139,7 +153,18 @@ final class PcapngReader implements FrameSource {
 
   private CapturedFrame packet(ByteBuffer body) throws IOException {
     need(body, 20);
-    Device device = device(Integer.toUnsignedLong(body.getInt()));
+    return packet(device(Integer.toUnsignedLong(body.getInt())), body);
+  }
+
+  /** A packet whose interface has 16 bits, in front of a count of lost packets. */
+  private CapturedFrame obsoletePacket(ByteBuffer body) throws IOException {
+    need(body, 20);
+    Device device = device(Short.toUnsignedInt(body.getShort()));
+    body.getShort();
+    return packet(device, body);
+  }
+
+  private CapturedFrame packet(Device device, ByteBuffer body) throws IOException {
     long time = Integer.toUnsignedLong(body.getInt()) << 32;
     time |= Integer.toUnsignedLong(body.getInt());
     long captured = Integer.toUnsignedLong(body.getInt());

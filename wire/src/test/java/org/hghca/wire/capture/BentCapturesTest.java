@@ -53,6 +53,7 @@ class BentCapturesTest {
       assertThat(THREADS.getCurrentThreadAllocatedBytes() - before)
           .as("bytes allocated for file %d", i)
           .isLessThan(MOST_MEMORY);
+      frames.forEach(CapturedFrame::ethernet); // of any link type and length
       long sum = frames.stream().mapToLong(frame -> frame.bytes().byteSize()).sum();
       assertThat(sum).isLessThanOrEqualTo(file.length);
     }
@@ -78,11 +79,12 @@ class BentCapturesTest {
 
   /** Big-endian, with what {@link CaptureFile} does not write. */
   private static byte[] other() {
-    ByteBuffer out = ByteBuffer.allocate(28 + 32 + 20 + 16);
+    ByteBuffer out = ByteBuffer.allocate(28 + 32 + 20 + 36 + 16);
     out.putInt(0x0a0d0d0a).putInt(28).putInt(0x1a2b3c4d).putInt(0x0001_0000).putLong(-1).putInt(28);
     out.putInt(1).putInt(32).putInt(0x0001_0000).putInt(4);
     out.putInt(0x000e_0008).putLong(7).putInt(32);
     out.putInt(3).putInt(20).putInt(3).putInt(0x01020300).putInt(20);
+    out.putInt(2).putInt(36).putInt(0).putLong(9).putInt(4).putInt(4).putInt(7).putInt(36);
     out.putInt(77).putInt(16).putInt(0).putInt(16);
     return out.array();
   }

@@ -3,6 +3,7 @@ package org.hghca.wire.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -58,7 +59,10 @@ class CaptureReaderTest {
             + "00000006 00000038 00000001 00000000 000004d2 00000003 00000004 aabbcc 00"
             + "0001 0003 686967 00 0002 0004 00000001 0000 0000 00000038"
             // simple packet of 3 bytes, of interface 0
-            + "00000003 00000014 00000003 ddeeff 00 00000014";
+            + "00000003 00000014 00000003 ddeeff 00 00000014"
+            // obsolete packet of interface 1 after 7 that were lost, outbound
+            + "00000002 00000030 0001 0007 00000000 000004d2 00000001 00000001 99 000000"
+            + "0002 0004 00000002 0000 0000 00000030";
     String little =
         LITTLE_SECTION
             + "01000000 14000000 0100 0000 00000000 14000000"
@@ -67,13 +71,17 @@ class CaptureReaderTest {
             + "0200 0400 02000000 0000 0000 30000000"
             // statistics
             + "05000000 18000000 00000000 00000000 00000000 18000000"
+            // obsolete packet without options
+            + "02000000 20000000 0000 ffff 00000000 02000000 00000000 00000000 20000000"
             // no options at all
             + "06000000 20000000 00000000 00000000 01000000 00000000 00000000 20000000";
     assertThat(read(big + little))
         .containsExactly(
             "1970-01-01T00:00:11.234Z IN e1 101 4 aabbcc",
             "? UNKNOWN  1 3 ddeeff",
+            "1970-01-01T00:00:11.234Z OUT e1 101 1 99",
             "1970-01-01T02:11:34.967296Z OUT  1 1 11",
+            "1970-01-01T00:00:00.000002Z UNKNOWN  1 0 ",
             "1970-01-01T00:00:00.000001Z UNKNOWN  1 0 ");
   }
 
@@ -161,7 +169,8 @@ class CaptureReaderTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "'' | neither pcapng nor pcap: it begins with 00000000",
+        "'' | the file is empty",
+        "0a0d0d | neither pcapng nor pcap: it has only 3 bytes",
         "7f454c46 00 | neither pcapng nor pcap: it begins with 7f454c46",
         "a1b2c3d4 0003 0000 | version 3 of pcap is not known",
         "0a0d0d0a 1c000000 4d3c2b1a 0200 0000 | version 2 of pcapng is not known",
@@ -212,5 +221,24 @@ class CaptureReaderTest {
     file.write(bytes("03000000 14000000 01000000 77 000000 14000000"));
     assertThat(Captures.read(file.toByteArray()).stream().map(CaptureReaderTest::text))
         .containsExactly("? UNKNOWN  1 1 77");
+  }
+
+  @Test
+  void unknownBlocksAreCountedByTypeInLimitedMemory() throws IOException {
+    ByteBuffer file = ByteBuffer.allocate(28 + 103 * 12).order(ByteOrder.LITTLE_ENDIAN);
+    file.put(bytes(LITTLE_SECTION));
+    for (int type : new int[] {4, 5, 10}) { // names, statistics, secrets: no packets
+      file.putInt(type).putInt(12).putInt(12);
+    }
+    for (int i = 0; i < 100; i++) {
+      file.putInt(0x8000_0000 + i / 2).putInt(12).putInt(12);
+    }
+    try (CaptureReader reader = new CaptureReader(new ByteArrayInputStream(file.array()))) {
+      assertThat(reader.next()).isEmpty();
+      assertThat(reader.skipped().total()).isEqualTo(100);
+      assertThat(reader.skipped().toString())
+          .startsWith("2 of type 0x80000000, 2 of type 0x80000001, ")
+          .endsWith(", 2 of type 0x8000000f, 68 of other types");
+    }
   }
 }
