@@ -7,7 +7,9 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -15,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.hghca.model.CaptureSocket;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
+import org.hghca.wire.capture.CaptureException;
+import org.hghca.wire.capture.PrivateFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -36,6 +40,10 @@ import picocli.CommandLine.Spec;
 final class CaptureCommand implements Callable<Integer> {
   private static final String SCHEME = "vfio-user";
 
+  /** Where descriptors of this process are; a shell may have redirected one to a file. */
+  private static final List<String> DESCRIPTORS =
+      List.of("/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd");
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -51,7 +59,11 @@ final class CaptureCommand implements Callable<Integer> {
       description = "End after so many seconds (default: by Ctrl-C).")
   private Double seconds;
 
-  @Parameters(paramLabel = "<file>", description = "The file; /dev/stdout writes to a pipe.")
+  @Parameters(
+      paramLabel = "<file>",
+      description =
+          "The file, which its owner alone may read; /dev/stdout, another"
+              + " device or a named pipe is written as it is.")
   private String file;
 
   @Override
@@ -69,13 +81,27 @@ final class CaptureCommand implements Callable<Integer> {
             "no server offers captures at '%s' (%s): is it served by 'hghca model serve'?"
                 .formatted(socket, e.getMessage()));
       }
-      try (OutputStream out = new FileOutputStream(file)) {
+      try (OutputStream out = output()) {
         copy(channel, out);
+      } catch (CaptureException e) {
+        return failed(ExitCode.NO_OUTPUT, e.getMessage());
       } catch (IOException e) {
         return failed(ExitCode.NO_OUTPUT, "%s: %s".formatted(file, e.getMessage()));
       }
     }
     return ExitCode.OK.code();
+  }
+
+  /**
+   * A descriptor of this process, a pipe or a device is written as it is; the packets in a file are
+   * for its owner alone.
+   */
+  private OutputStream output() throws IOException {
+    Path path = Path.of(file);
+    boolean isStream =
+        DESCRIPTORS.stream().anyMatch(path::startsWith)
+            || Files.exists(path) && !Files.isRegularFile(path);
+    return isStream ? new FileOutputStream(file) : Channels.newOutputStream(PrivateFile.open(path));
   }
 
   /** The path at which the HCA is served. */

@@ -5,13 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.WritableByteChannel;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -94,7 +89,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
   }
 
   /**
-   * Starts a capture; an existing file is overwritten.
+   * Starts a capture in a {@link PrivateFile}; an existing one is overwritten.
    *
    * @param device the name of the port's device
    * @param mac the address of the port
@@ -103,20 +98,24 @@ public final class CaptureFile implements PortTap, AutoCloseable {
    */
   public static CaptureFile open(Path file, String device, long mac, LongSupplier clock)
       throws CaptureException {
+    FileChannel channel = PrivateFile.open(file);
     try {
-      FileChannel channel =
-          FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-      try {
-        lock(channel);
-        channel.truncate(0);
-        ByteBuffer head = PcapngBlocks.head(device, mac);
-        return new CaptureFile(file.toString(), channel, head, clock, CAPACITY, WITHOUT_END);
-      } catch (IOException | RuntimeException | Error e) {
-        channel.close();
-        throw e;
-      }
+      ByteBuffer head = PcapngBlocks.head(device, mac);
+      return new CaptureFile(file.toString(), channel, head, clock, CAPACITY, WITHOUT_END);
     } catch (IOException e) {
-      throw new CaptureException("%s cannot be written: %s".formatted(file, why(e)), e);
+      close(channel, e);
+      throw new CaptureException("%s cannot be written: %s".formatted(file, e.getMessage()), e);
+    } catch (RuntimeException | Error e) {
+      close(channel, e);
+      throw e;
+    }
+  }
+
+  private static void close(FileChannel channel, Throwable cause) {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      cause.addSuppressed(e);
     }
   }
 
@@ -136,27 +135,6 @@ public final class CaptureFile implements PortTap, AutoCloseable {
       throws IOException {
     ByteBuffer head = PcapngBlocks.head(device, mac);
     return new CaptureFile(name, channel, head, clock, CAPACITY, READER_PATIENCE);
-  }
-
-  private static void lock(FileChannel channel) throws IOException {
-    boolean free;
-    try {
-      free = channel.tryLock() != null;
-    } catch (OverlappingFileLockException e) {
-      free = false;
-    }
-    if (!free) {
-      throw new IOException("another capture writes to it: give each a file of its own");
-    }
-  }
-
-  private static String why(IOException e) {
-    return switch (e) {
-      case NoSuchFileException _ -> "its folder must exist";
-      case AccessDeniedException _ -> "this user may not write there";
-      case FileSystemException f when f.getReason() != null -> f.getReason();
-      default -> e.getMessage();
-    };
   }
 
   @Override

@@ -13,6 +13,7 @@ import java.nio.channels.Pipe;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
 import org.hghca.wire.PortTap;
 import org.hghca.wire.frame.FrameDecoder;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -320,6 +322,56 @@ class CaptureFileTest {
     CaptureFile.open(file, "a", MAC, () -> now).close();
     assertThat(Captures.read(file)).isEmpty();
     assertThat(Files.size(file)).isEqualTo(0x2c + 0x34 + 0x4c);
+  }
+
+  private static String permissions(Path file) throws IOException {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
+  }
+
+  @Test
+  void packetsAreForTheOwnerAlone() throws IOException {
+    Path fresh = folder.resolve("new.pcapng");
+    Path open = Files.writeString(folder.resolve("open.pcapng"), "what was there before");
+    Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-rw-rw-"));
+    for (Path file : List.of(fresh, open)) {
+      try (CaptureFile capture = CaptureFile.open(file, "a", MAC, () -> now)) {
+        capture.sent(Captures.acknowledge(1));
+      }
+      assertThat(permissions(file)).isEqualTo("rw-------");
+      assertThat(Captures.read(file)).hasSize(1);
+    }
+  }
+
+  @Test
+  void whatOthersMayHavePutThereIsRefusedAndStaysAsItIs() throws Exception {
+    Path target = Files.writeString(folder.resolve("target"), "precious");
+    Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rw-r--r--"));
+    Path symbolic = Files.createSymbolicLink(folder.resolve("symbolic"), target);
+    assertRefused(symbolic, "it is a symbolic link: name the file itself");
+    Path dangling = Files.createSymbolicLink(folder.resolve("dangling"), folder.resolve("none"));
+    assertRefused(dangling, "it is a symbolic link: name the file itself");
+    assertThat(folder.resolve("none")).doesNotExist();
+    Path hard = Files.createLink(folder.resolve("hard"), target);
+    assertRefused(hard, "it exists and has 2 hard links: remove it, or use another name");
+    assertRefused(Path.of("/dev/null"), "it is not a regular file");
+    Path pipe = folder.resolve("pipe");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    assertRefused(pipe, "it is not a regular file");
+    assertThat(target).hasContent("precious");
+    assertThat(permissions(target)).isEqualTo("rw-r--r--");
+  }
+
+  @Test
+  void fileOfAnotherUserIsRefused() throws IOException {
+    Path file = Files.writeString(folder.resolve("theirs"), "precious");
+    try {
+      Files.setAttribute(file, "unix:uid", 12345);
+    } catch (IOException e) {
+      Assumptions.abort("only root can give a file to another user");
+    }
+    assertRefused(
+        file, "it exists and belongs to user 12345, this process to 0: use a name of your own");
+    assertThat(file).hasContent("precious");
   }
 
   private void assertRefused(Path file, String message) {
