@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,6 +57,28 @@ class ScriptsTest {
     Files.writeString(mvn, "#!/bin/sh\necho 'mvn was called' >&2\nexit 99\n");
     assertThat(mvn.toFile().setExecutable(true)).isTrue();
     return stubs;
+  }
+
+  @Test
+  void javaIsThatOfTheJdkAndNotThatOfThePath() throws Exception {
+    Path java = stubs().resolve("java");
+    Files.writeString(java, "#!/bin/sh\nexit 98\n");
+    assertThat(java.toFile().setExecutable(true)).isTrue();
+    CommandLineRun run = run(PROJECT, "tools/sh/java", "--version");
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains(System.getProperty("java.version"));
+  }
+
+  @Test
+  void noModuleStartsTheJavaOfThePath() throws IOException {
+    try (Stream<Path> files = Files.list(PROJECT)) {
+      List<Path> poms =
+          files.map(module -> module.resolve("pom.xml")).filter(Files::exists).toList();
+      assertThat(poms).hasSizeGreaterThan(10);
+      for (Path pom : poms) {
+        assertThat(pom).content().doesNotContain("<executable>java</executable>");
+      }
+    }
   }
 
   @ParameterizedTest
