@@ -2,13 +2,19 @@ package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.hghca.verbs.GlobalRouteHeader;
+import org.hghca.wire.capture.Direction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,18 +33,31 @@ class RdmacmCommandsTest {
 
   private final List<RunningCommand> started = new ArrayList<>();
 
+  @TempDir Path folder;
+
   private RunningCommand start(String address, String command) {
-    RunningCommand running =
-        RunningCommand.start("%s -d model:%s?net=udp:%s".formatted(command, address, address));
+    return startOn("model:%s?net=udp:%s".formatted(address, address), command);
+  }
+
+  private RunningCommand start(String address, String command, Path capture) {
+    return startOn("model:%s?net=udp:%s&capture=%s".formatted(address, address, capture), command);
+  }
+
+  private RunningCommand startOn(String locator, String command) {
+    RunningCommand running = RunningCommand.start("%s -d %s".formatted(command, locator));
     started.add(running);
     return running;
   }
 
   /** Runs a client, again while its server does not listen yet: servers print no such thing. */
   private CommandLineRun client(String command) throws Exception {
+    return client(() -> start(CLIENT, command));
+  }
+
+  private static CommandLineRun client(Supplier<RunningCommand> start) throws Exception {
     Instant end = Instant.now().plusSeconds(60);
     while (true) {
-      CommandLineRun run = start(CLIENT, command).await();
+      CommandLineRun run = start.get().await();
       if (!REFUSED.matcher(run.out() + run.err()).find() || Instant.now().isAfter(end)) {
         return run;
       }
@@ -243,6 +262,54 @@ class RdmacmCommandsTest {
         .isEqualTo(new CommandLineRun(0, "rdma_client: start\nrdma_client: end 0\n", ""));
     assertThat(server.await())
         .isEqualTo(new CommandLineRun(0, "rdma_server: start\nrdma_server: end 0\n", ""));
+  }
+
+  /**
+   * The bytes are those of memory that nothing was written to, as the originals send them. The
+   * replies of udaddy begin with the global route header that was received there.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "ucmatose -b, ucmatose -s, 10, 10, 100",
+    "ucmatose -S 5 -C 3 -b, ucmatose -S 5 -C 3 -s, 3, 3, 5",
+    "udaddy -b, udaddy -s, 10, 10, 100",
+    "udaddy -S 4096 -c 2 -b, udaddy -S 4096 -c 2 -s, 20, 20, 4096",
+    "rdma-server -s, rdma-client -s, 1, 1, 16",
+  })
+  void messagesHaveTheBytesOfTheOriginals(
+      String serving, String connecting, int out, int in, int bytes) throws Exception {
+    String messages = "00".repeat(bytes);
+    String unwritten = "00".repeat(Math.max(0, bytes - GlobalRouteHeader.LENGTH));
+    Path atServer = folder.resolve("server.pcapng");
+    Path atClient = folder.resolve("client.pcapng");
+    RunningCommand server = start(SERVER, "%s %s".formatted(serving, SERVER), atServer);
+    CommandLineRun client =
+        client(() -> start(CLIENT, "%s %s".formatted(connecting, SERVER), atClient));
+    assertThat(client.exitCode()).as(client.toString()).isZero();
+    assertThat(server.await().exitCode()).isZero();
+
+    assertThat(SentMessages.of(atClient, Direction.OUT))
+        .isEqualTo(Collections.nCopies(out, messages))
+        .isEqualTo(SentMessages.of(atServer, Direction.IN));
+    assertThat(SentMessages.of(atServer, Direction.OUT))
+        .hasSize(in)
+        .allSatisfy(reply -> assertThat(reply).hasSameSizeAs(messages).endsWith(unwritten))
+        .isEqualTo(SentMessages.of(atClient, Direction.IN));
+  }
+
+  @Test
+  void messagesToAGroupHaveTheBytesOfTheOriginals() throws Exception {
+    Path atReceiver = folder.resolve("receiver.pcapng");
+    Path atSender = folder.resolve("sender.pcapng");
+    String join = "mckey -m %s -S 64 -b ".formatted(GROUP);
+    RunningCommand receiver = start(SERVER, join + SERVER, atReceiver);
+    receiver.awaitOutput("receiving data transfers");
+    assertThat(start(CLIENT, join + CLIENT + " -s", atSender).await().exitCode()).isZero();
+    assertThat(receiver.await().exitCode()).isZero();
+
+    assertThat(SentMessages.of(atSender, Direction.OUT))
+        .isEqualTo(Collections.nCopies(10, "00".repeat(64)))
+        .isEqualTo(SentMessages.of(atReceiver, Direction.IN));
   }
 
   @Test

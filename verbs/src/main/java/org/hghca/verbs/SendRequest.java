@@ -8,8 +8,11 @@ import org.hghca.verbs.spi.SendKind;
 
 /**
  * A send work request: {@code ibv_send_wr}. Created once and reused: the call that names the
- * operation ({@link #send}, {@link #rdmaWrite}...) clears elements and flags; only the {@code
- * wr_id} stays. Posting copies everything, so the request can be reused on return. Not thread-safe.
+ * operation ({@link #send}, {@link #rdmaWrite}...) begins the request. It clears the elements,
+ * flags and destination of the operation before; only the {@code wr_id} stays. Therefore it comes
+ * before those of its own: {@code request.send().sge(memory).signaled()}. The first operation of a
+ * new request throws {@link IllegalStateException} when it would clear something. Posting copies
+ * everything, so the request can be reused on return. Not thread-safe.
  */
 public final class SendRequest extends WorkRequest {
   private static final int OPCODE = 7;
@@ -29,6 +32,9 @@ public final class SendRequest extends WorkRequest {
 
   /** As {@link ProviderAccess#kind}. */
   private int kind = WrOpcode.SEND.code();
+
+  /** Whether an operation was named: the next one then begins the request anew. */
+  private boolean named;
 
   private long remoteAddress;
   private int rkey;
@@ -62,6 +68,9 @@ public final class SendRequest extends WorkRequest {
   }
 
   private SendRequest start(WrOpcode opcode, long remoteAddress, int rkey, int immediate) {
+    if (!named) {
+      checkNothingIsLost(opcode);
+    }
     this.kind = opcode.code();
     this.remoteAddress = remoteAddress;
     this.rkey = rkey;
@@ -69,6 +78,16 @@ public final class SendRequest extends WorkRequest {
     addressHandle = null;
     forgetElements();
     return this;
+  }
+
+  private void checkNothingIsLost(WrOpcode opcode) {
+    if (sgeCount() > 0 || addressHandle != null || kind != WrOpcode.SEND.code()) {
+      throw new IllegalStateException(
+          ("%s begins the request and would clear what is there:%s; name the operation first, as in"
+                  + " new SendRequest().send().sge(region).signaled()")
+              .formatted(opcode, contents()));
+    }
+    named = true;
   }
 
   /** Sends to the peer's next posted receive. */
@@ -336,6 +355,12 @@ public final class SendRequest extends WorkRequest {
         text.append(", compare ").append(compare).append(", swap ").append(swapOrAdd);
       }
     }
+    return text.append(contents()).toString();
+  }
+
+  /** What the call that names the operation clears. */
+  private String contents() {
+    StringBuilder text = new StringBuilder(64);
     if (addressHandle != null) {
       text.append(" to QP 0x%06x at %s".formatted(remoteQpn, addressHandle.vector().destination()));
     }

@@ -18,6 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SendRequestTest {
   private static final FakeRegion REGION = new FakeRegion(0x7000_0000_1000L, 4096, 0x5a);
+  private static final FakeHandle HANDLE =
+      new FakeHandle(AddressVector.to(Gid.ofIpv4(0x7f000001), 0));
 
   private final SendRequest request = new SendRequest();
 
@@ -61,6 +63,43 @@ class SendRequestTest {
     assertThat(request.remoteAddress()).isEqualTo(address);
     assertThat(request.rkey()).isEqualTo(rkey);
     assertThat(request.immediate()).isEqualTo(immediate);
+  }
+
+  static Stream<Arguments> contents() {
+    return Stream.of(
+        contents("[0x700000001000+4096 lkey 0x0000005a]", r -> r.sge(REGION)),
+        contents(", inline", r -> r.inline(MemorySegment.ofArray(new byte[1]))),
+        contents(", inline", r -> r.inline()),
+        contents(", signaled", r -> r.signaled()),
+        contents(", solicited", r -> r.solicited()),
+        contents(", fenced", r -> r.fence()),
+        contents(" to QP 0x000005 at 0000:", r -> r.to(HANDLE, 5, 6)));
+  }
+
+  private static Arguments contents(String text, UnaryOperator<SendRequest> call) {
+    return Arguments.of(text, call);
+  }
+
+  /** They would be lost, and an empty request posted. */
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("contents")
+  void firstOperationAfterContentsIsRefused(String text, UnaryOperator<SendRequest> call) {
+    assertThat(call.apply(request)).isSameAs(request);
+
+    assertThatThrownBy(() -> request.rdmaWrite(1, 2))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContainingAll("RDMA_WRITE", text, "new SendRequest().send().sge(region)");
+    assertThatThrownBy(() -> request.fetchAndAdd(8, 2, 1))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(request.toString()).as("as it was").startsWith("SEND wr_id 0").contains(text);
+  }
+
+  @Test
+  void newRequestWithContentsIsASend() {
+    request.sge(REGION, 0, 8).signaled();
+
+    assertThat(request.toString()).startsWith("SEND wr_id 0 [0x700000001000+8");
+    assertThat(request.isSignaled()).isTrue();
   }
 
   @Test

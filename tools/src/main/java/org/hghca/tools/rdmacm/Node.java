@@ -77,14 +77,14 @@ final class Node implements AutoCloseable {
 
   void postSends() {
     for (int i = 0; i < messages.count(); i++) {
-      SendRequest request = new SendRequest().sge(memory, 0, messages.size());
+      SendRequest request = new SendRequest();
       if (peer.isPresent()) {
         Peer to = peer.get();
         request.sendWithImmediate(qp.number()).to(to.handle, to.qpNumber, to.qkey);
       } else {
         request.send();
       }
-      qp.postSend(request);
+      qp.postSend(request.sge(memory, 0, messages.size()));
     }
   }
 
