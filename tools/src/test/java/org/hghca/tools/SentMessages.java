@@ -7,9 +7,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
@@ -26,14 +28,17 @@ final class SentMessages {
   /** The bytes of each that was sent, or received, as hexadecimal digits. */
   static List<String> of(Path capture, Direction direction) throws IOException {
     List<String> messages = new ArrayList<>();
+    Set<Long> seen = new HashSet<>(); // on a busy machine packets are repeated
     DecodedFrame decoded = new DecodedFrame(new PacketPool().take());
     try (CaptureReader reader = new CaptureReader(Files.newInputStream(capture))) {
       for (Optional<CapturedFrame> frame = reader.next();
           frame.isPresent();
           frame = reader.next()) {
-        decoded.decode(frame.get());
+        decoded.decode(frame.get(), frame.get().ethernet().orElseThrow());
         assertThat(decoded.hasPacket()).as(decoded.problem()).isTrue();
-        if (frame.get().direction() == direction && isMessage(decoded.packet())) {
+        if (frame.get().direction() == direction
+            && isMessage(decoded.packet())
+            && seen.add((long) decoded.packet().destinationQpn << 24 | decoded.packet().psn)) {
           messages.add(
               HexFormat.of()
                   .formatHex(

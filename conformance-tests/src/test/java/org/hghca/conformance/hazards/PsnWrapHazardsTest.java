@@ -218,7 +218,7 @@ class PsnWrapHazardsTest {
   }
 
   /** What ends a queue pair while a READ that carries its PSN has no answer. */
-  private enum End {
+  enum End {
     ERR,
     CLOSE,
     TIME_OUT

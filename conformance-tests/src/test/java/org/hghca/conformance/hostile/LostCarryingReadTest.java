@@ -34,7 +34,7 @@ class LostCarryingReadTest {
   private static final ConnectionOptions OPTIONS =
       ConnectionOptions.DEFAULT.withTimeout(0).withPathMtu(Mtu.MTU_256);
 
-  private enum Fault {
+  enum Fault {
     COMPLETION_LOST,
     CARD_RESET
   }

@@ -11,8 +11,6 @@ public interface RecoveredQueuePair extends QueuePair {
   /** Its name in messages. */
   String describe();
 
-  boolean isClosed();
-
   void checkOpen();
 
   QueuePairRings rings();
