@@ -23,7 +23,7 @@ class ProgressLineTest {
   private static final Path SCRIPT = Path.of("/usr/bin/script");
 
   /** Short, and longer than warming up and a line are shown for, on a busy machine, too. */
-  private static final String SUITE = "perf suite ib_read_lat -s 8 -D 5";
+  private static final String SUITE = "perf suite ib_read_lat -s 8 -D 20";
 
   private static final String LINE = "\r1 of 1: ib_read_lat, RC, 8 bytes, ";
   private static final String ROW = " 8       ";
