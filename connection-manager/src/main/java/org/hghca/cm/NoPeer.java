@@ -8,7 +8,7 @@ import java.net.SocketException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
-/** Addresses that no peer can have: a question to them would wait for an answer in vain. */
+/** Addresses that no peer can have: nobody answers a request to them. */
 final class NoPeer {
   private static final InetAddress EVERYONE = InetAddress.ofLiteral("255.255.255.255");
 
