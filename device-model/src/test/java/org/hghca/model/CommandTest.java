@@ -46,7 +46,7 @@ class CommandTest {
     host.must(HcrCommand.QUERY_DEV_LIM, 0, 0);
     assertThat(hex(host.out(), 64))
         .isEqualTo(
-            "0100000000000000000d000d0e0d050e0c000001000800000100008000400040"
+            "0100000000000000000d00100e0d050e0c000001000800000100008000400040"
                 + "005000f1000c0000001002000010020012345678876500004867582b010001db");
     assertThat(host.out().get(ValueLayout.JAVA_BYTE, 64)).isEqualTo((byte) 0xee);
   }
@@ -296,7 +296,7 @@ class CommandTest {
     assertThat(host.command(HcrCommand.SW2HW_CQ, 0, 3)).isEqualTo(BAD_PARAM);
     assertThat(host.command(HcrCommand.SW2HW_CQ, 0, 64)).isEqualTo(BAD_PARAM);
     assertThat(host.command(HcrCommand.SW2HW_CQ, 0, -1)).isEqualTo(BAD_PARAM);
-    cqc(14).encode(host.in());
+    cqc(17).encode(host.in());
     assertThat(host.command(HcrCommand.SW2HW_CQ, 0, 4)).isEqualTo(BAD_PARAM);
     host.must(HcrCommand.HW2SW_CQ, 0, 3);
   }
@@ -311,7 +311,7 @@ class CommandTest {
     new ResizeCq(4, 1).encode(host.in());
     assertThat(host.command(HcrCommand.RESIZE_CQ, 0, 3)).isEqualTo(BAD_PARAM);
     Host.Cq cq = host.cq(3);
-    new ResizeCq(14, 1).encode(host.in());
+    new ResizeCq(17, 1).encode(host.in());
     assertThat(host.command(HcrCommand.RESIZE_CQ, 0, cq.number)).isEqualTo(BAD_PARAM);
     new ResizeCq(4, 1).encode(host.in());
     host.must(HcrCommand.RESIZE_CQ, 0, cq.number);

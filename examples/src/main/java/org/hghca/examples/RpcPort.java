@@ -6,6 +6,7 @@ import static org.hghca.verbs.AccessFlag.LOCAL_WRITE;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -125,10 +126,10 @@ final class RpcPort implements AutoCloseable {
     MemorySegment.copy(bytes, 0, message, JAVA_BYTE, TEXT, bytes.length);
     // Inline: copied into the request, so that the message needs no registered memory.
     while (!qp.tryPostSend(new SendRequest().send().inline(message))) {
-      Thread.yield(); // the queue is full until the dispatcher has polled
-      if (Thread.interrupted()) {
-        throw new InterruptedException();
-      }
+      // The queue is full until the dispatcher has polled. A sleep, since virtual threads that
+      // yield
+      // may keep their carrier from it.
+      Thread.sleep(Duration.ofNanos(10_000));
     }
   }
 

@@ -6,7 +6,22 @@ import org.hghca.verbs.VerbsException;
 
 /** Checks of the sizes of completion queues. */
 public final class CompletionSizes {
+  /** Slots of the ring of a queue that names no size, where its entries need no more. */
+  private static final int USUAL_RING = 8192;
+
   private CompletionSizes() {}
+
+  /**
+   * The ring of a queue that names no size: 8192 slots, or as many more as its entries need. It
+   * does not grow with what the device could have.
+   *
+   * @param slots that the entries need
+   * @param largest ring of the device, a power of two
+   */
+  public static int usualRing(int slots, int largest) {
+    int needed = slots <= 1 ? 1 : Integer.highestOneBit(slots - 1) << 1;
+    return Math.min(largest, Math.max(USUAL_RING, needed));
+  }
 
   /**
    * Checks a number of entries.

@@ -2,11 +2,14 @@ package org.hghca.provider;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.hghca.vfio.GiveWay;
 
 /**
  * The lock of one ring: held for a few nanoseconds, taken with one atomic instruction and released
- * with a plain store. A waiter spins for a moment and then yields. Not reentrant. With assertions
- * enabled, it is an error to take locks in an order other than that of {@link LockRank}.
+ * with a plain store. A waiter spins for a moment and then {@linkplain GiveWay gives way}: the
+ * owner may wait for a processor, or be a virtual thread that waits for its carrier in a register
+ * access. Not reentrant. With assertions enabled, it is an error to take locks in an order other
+ * than that of {@link LockRank}.
  */
 public final class SpinLock {
   private static final int SPINS = 200;
@@ -49,12 +52,16 @@ public final class SpinLock {
 
   private void await() {
     int spins = 0;
+    boolean interrupted = false;
     while ((int) HELD.getAcquire(this) == TAKEN || (int) HELD.getAndSet(this, TAKEN) != FREE) {
       if (++spins < SPINS) {
         Thread.onSpinWait();
       } else {
-        Thread.yield();
+        interrupted |= GiveWay.pause();
       }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 public class SpinLockTest {
   private static final int THREADS = 4;
@@ -33,6 +37,54 @@ public class SpinLockTest {
       counter = before + 1;
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Waiters that are virtual threads must not keep the owner, one as well, from its carrier. */
+  @Test
+  @Timeout(60)
+  void virtualOwnerThatWaitsGetsItsCarrierBack() throws InterruptedException {
+    int waiters = 8 * Runtime.getRuntime().availableProcessors();
+    CountDownLatch taken = new CountDownLatch(1);
+    CountDownLatch mayGoOn = new CountDownLatch(1);
+    CountDownLatch waiting = new CountDownLatch(waiters);
+    List<Thread> threads = new ArrayList<>();
+    threads.add(
+        Thread.startVirtualThread(
+            () -> {
+              lock.lock();
+              taken.countDown();
+              awaitUnderLock(mayGoOn);
+              lock.unlock();
+            }));
+    taken.await();
+    for (int i = 0; i < waiters; i++) {
+      boolean interrupted = i % 2 == 1;
+      threads.add(
+          Thread.startVirtualThread(
+              () -> {
+                if (interrupted) {
+                  Thread.currentThread().interrupt();
+                }
+                waiting.countDown();
+                lock.lock();
+                counter += Thread.currentThread().isInterrupted() == interrupted ? 1 : 0;
+                lock.unlock();
+              }));
+    }
+    waiting.await();
+    mayGoOn.countDown();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(counter).as("waiters with the interrupt that they had").isEqualTo(waiters);
+  }
+
+  private static void awaitUnderLock(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 

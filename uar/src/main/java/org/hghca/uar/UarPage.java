@@ -55,6 +55,11 @@ public final class UarPage implements AutoCloseable {
     return region.address(sendQueue);
   }
 
+  /** Whether the card may receive a doorbell after its call has returned. */
+  public boolean isPosted() {
+    return region.isPosted();
+  }
+
   /**
    * Arms a completion queue: requests an event at its next completion. An extension of the
    * interface document; the RTL ignores the store.

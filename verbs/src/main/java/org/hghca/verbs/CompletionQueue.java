@@ -50,7 +50,7 @@ public interface CompletionQueue extends AutoCloseable {
    * Changes how many completions it must hold: {@code ibv_resize_cq}.
    *
    * @throws VerbsException EINVAL when less than what is reserved and not polled yet, or beyond the
-   *     device's limit
+   *     ring that the queue was created with, {@link CompletionQueueConfig#withRingEntries}
    */
   void resize(int entries);
 

@@ -31,9 +31,9 @@ public final class CompletionQueueConfig {
   /**
    * How many requests of all attached queues together may be outstanding.
    *
-   * @param ringEntries a power of two; 0 takes the device's largest ring. A smaller ring saves
-   *     memory (32 bytes per entry, twice that on a card that does not flush in hardware) and
-   *     allows fewer queue pairs
+   * @param ringEntries a power of two; 0 takes 8192 or as many as the device has, and more only
+   *     where the entries need them. A smaller ring saves memory (32 bytes per entry, twice that on
+   *     a card that does not flush in hardware) and allows fewer queue pairs
    */
   public CompletionQueueConfig withRingEntries(int ringEntries) {
     return new CompletionQueueConfig(entries, ringEntries, channel, vector);
@@ -70,7 +70,7 @@ public final class CompletionQueueConfig {
     return "%d entries, %s, %s, vector %d"
         .formatted(
             entries,
-            ringEntries == 0 ? "largest ring" : "ring of %d".formatted(ringEntries),
+            ringEntries == 0 ? "usual ring" : "ring of %d".formatted(ringEntries),
             channel == null ? "no channel" : channel,
             vector);
   }

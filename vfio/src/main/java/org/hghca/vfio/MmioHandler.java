@@ -17,4 +17,12 @@ public interface MmioHandler {
    * @param width 1, 2, 4 or 8 bytes
    */
   void write(long offset, int width, long value);
+
+  /**
+   * Whether a write may reach the registers after its call has returned. A later read of the
+   * function then waits for it.
+   */
+  default boolean isPosted() {
+    return true;
+  }
 }

@@ -94,6 +94,14 @@ public final class MmioRegion {
   }
 
   /**
+   * Whether a store may reach the device after its call has returned, as on a bus. The device has
+   * received it when a later load from any region of the function has returned.
+   */
+  public boolean isPosted() {
+    return mapped != null || handler.isPosted();
+  }
+
+  /**
    * The address of a register of 8 bytes that is always memory while its function is open, for
    * stores that {@link org.hghca.vfio.direct.GuardedRegister} makes.
    *

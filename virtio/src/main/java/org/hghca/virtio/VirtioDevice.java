@@ -339,6 +339,17 @@ public final class VirtioDevice implements AutoCloseable {
     }
   }
 
+  /**
+   * Maps the interrupt of a queue that is set up to another vector. Not while the queue is armed.
+   *
+   * @param vector as in {@link #queue}
+   * @throws VirtioException {@code UNSUPPORTED} when the device has no room for it
+   */
+  public synchronized void vector(Virtqueue queue, int vector) {
+    common.write(CommonConfig.QUEUE_SELECT, queue.index());
+    setVector(CommonConfig.QUEUE_VECTOR, vector, "queue " + queue.index());
+  }
+
   private void setVector(Field register, int vector, String what) {
     if (vector != CommonConfig.NO_VECTOR
         && (vector < 0 || vector >= function.interrupts().vectors())) {

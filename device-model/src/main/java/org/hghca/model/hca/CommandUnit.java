@@ -82,7 +82,7 @@ final class CommandUnit {
         0,
         0,
         13,
-        13,
+        16,
         14,
         13,
         5,

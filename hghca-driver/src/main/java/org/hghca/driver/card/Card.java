@@ -111,6 +111,14 @@ public final class Card {
   }
 
   /**
+   * Waits until the card has received all earlier register writes of this thread, and those that
+   * this thread knows of: no read overtakes them. If the card does not answer, the device is dead.
+   */
+  public void awaitWrites() {
+    checkPresence();
+  }
+
+  /**
    * An access has faulted, possibly to a register of a card that is gone: mapped memory faults with
    * an {@link InternalError}, emulated registers with a {@link VfioException}.
    *

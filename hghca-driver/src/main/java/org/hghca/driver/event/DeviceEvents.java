@@ -130,7 +130,7 @@ public final class DeviceEvents implements AutoCloseable {
     return hasEventQueues() ? queues.get(vector + 1).number() : 0;
   }
 
-  /** A completion queue was armed. */
+  /** A completion queue was armed; on return the card knows it. Without locks. */
   public void requested(WatchedQueue queue) {
     thread.requested(queue);
   }
@@ -141,7 +141,7 @@ public final class DeviceEvents implements AutoCloseable {
    */
   public void settle() {
     try {
-      thread.read();
+      thread.settle();
     } catch (InternalError | VfioException e) {
       throw new VerbsException(Errno.EIO, card.faulted(e));
     }

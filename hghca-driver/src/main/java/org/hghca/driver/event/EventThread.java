@@ -100,8 +100,12 @@ public final class EventThread implements EventQueue.Reader {
     }
   }
 
-  /** A completion queue was armed. */
+  /**
+   * A completion queue was armed. On return the card knows that, so that it reports an entry which
+   * it writes from now on. Without locks.
+   */
   public void requested(WatchedQueue queue) {
+    awaitArming();
     if (interrupts != null) {
       return;
     }
@@ -110,6 +114,13 @@ public final class EventThread implements EventQueue.Reader {
     }
     wanted = true;
     thread.unpark();
+  }
+
+  /** Waits until the card has received what was stored to arm completion queues. */
+  private void awaitArming() {
+    if (!queues.isEmpty() && uar.isPosted()) {
+      card.awaitWrites();
+    }
   }
 
   /**
@@ -154,10 +165,17 @@ public final class EventThread implements EventQueue.Reader {
   }
 
   /**
-   * Reads the event queues on this thread: events that the card has written before are delivered on
-   * return.
+   * Reads the event queues on the calling thread: events that the card has written before are
+   * delivered on return.
    */
-  boolean read() {
+  void settle() {
+    read();
+    if (!queues.isEmpty() && !watched.isEmpty()) {
+      wake(); // it looks at those that were armed again
+    }
+  }
+
+  private boolean read() {
     boolean found = false;
     reading.lock();
     try {
@@ -177,7 +195,11 @@ public final class EventThread implements EventQueue.Reader {
   private boolean round() {
     boolean found = read();
     // A copy: the set itself would endlessly return queues that are added during the iteration.
-    for (WatchedQueue queue : List.copyOf(watched)) {
+    List<WatchedQueue> toCheck = List.copyOf(watched);
+    if (!toCheck.isEmpty()) {
+      awaitArming(); // a completion before that raised no event, and is there
+    }
+    for (WatchedQueue queue : toCheck) {
       // Removed first: a thread that arms it meanwhile adds it again.
       watched.remove(queue);
       look(queue, false);

@@ -140,17 +140,17 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /**
-   * The size of the ring: as requested by its creator, doubled if each queue pair adds an element
-   * of the driver.
+   * The size of the ring: as requested by its creator, or as its entries need, doubled if each
+   * queue pair adds an element of the driver.
    */
   private int ringEntries(CompletionQueueConfig config) {
     Limits limits = card.limits();
-    int wanted = config.ringEntries();
-    if (wanted == 0) {
-      return limits.maxCqRing();
+    int factor = limits.ownElements() == 0 ? 1 : 2;
+    if (config.ringEntries() == 0) {
+      return CompletionSizes.usualRing(factor * config.entries(), limits.maxCqRing());
     }
     CompletionSizes.checkRing(config, limits.maxCqEntries());
-    return limits.ownElements() == 0 ? wanted : 2 * wanted;
+    return factor * config.ringEntries();
   }
 
   int number() {
@@ -285,7 +285,8 @@ final class HghcaCompletionQueue extends Resource
       if (wanted > ring.slots()) {
         throw new VerbsException(
             Errno.EINVAL,
-            "%s was created with a ring of %d entries".formatted(describe(), ring.slots()));
+            "%s was created with a ring of %d entries: withRingEntries makes a larger one"
+                .formatted(describe(), ring.slots()));
       }
       entries = wanted;
     } finally {
@@ -313,6 +314,7 @@ final class HghcaCompletionQueue extends Resource
       lock.unlock();
     }
     device.events().requested(this);
+    health.check(); // the card may not have got it
   }
 
   @Override

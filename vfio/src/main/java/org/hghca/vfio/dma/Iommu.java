@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaWindow;
+import org.hghca.vfio.GiveWay;
 
 /**
  * The mapping from I/O addresses to memory, if this process itself serves the device's accesses.
@@ -102,12 +103,16 @@ public final class Iommu {
   }
 
   private void awaitEnd(long seen) {
+    boolean interrupted = false;
     for (int looks = 1; run.get() == seen; looks++) {
       if (looks % LOOKS_BETWEEN_YIELDS == 0) {
-        Thread.yield(); // the run's thread may need the core
+        interrupted |= GiveWay.pause(); // the run's thread may need the core
       } else {
         Thread.onSpinWait();
       }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

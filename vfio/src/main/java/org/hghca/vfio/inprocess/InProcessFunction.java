@@ -100,6 +100,11 @@ public final class InProcessFunction implements PciFunction {
           public void write(long offset, int width, long value) {
             device.write(bar, offset, width, value);
           }
+
+          @Override
+          public boolean isPosted() {
+            return false;
+          }
         });
   }
 

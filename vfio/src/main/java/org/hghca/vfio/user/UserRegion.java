@@ -119,6 +119,11 @@ final class UserRegion implements MmioHandler {
     }
   }
 
+  @Override
+  public boolean isPosted() {
+    return posted || !windows.isEmpty();
+  }
+
   /** Dropped if the server is gone, as on a bus. */
   @Override
   public void write(long offset, int width, long value) {

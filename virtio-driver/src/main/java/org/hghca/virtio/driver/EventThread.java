@@ -139,7 +139,7 @@ final class EventThread {
 
   private static void tell(RoceCompletionQueue queue, long fired) {
     if ((fired & 1L << queue.interrupt()) != 0) {
-      queue.interrupted();
+      queue.look();
     }
   }
 

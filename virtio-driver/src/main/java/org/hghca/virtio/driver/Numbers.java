@@ -15,9 +15,10 @@ import org.hghca.virtio.abi.roce.RoceCommand;
 
 /**
  * The completion queues and queue pairs of a device by the numbers that it gives them, with their
- * virtqueues. A virtqueue is set up with the first object that has its number and stays; each
- * object begins with an empty one, since the device resets its side with the object. Thread-safe: a
- * number is not given again before its virtqueues are empty.
+ * virtqueues. A virtqueue is set up with the first object that has its number and stays, but for
+ * the interrupt vector, which each completion queue chooses; each object begins with an empty one,
+ * since the device resets its side with the object. Thread-safe: a number is not given again before
+ * its virtqueues are empty.
  */
 final class Numbers {
   /** The device or its memory may reduce these. */
@@ -30,18 +31,13 @@ final class Numbers {
   private final Commands commands;
   private final Health health;
   private final Virtqueue[] completions;
-  private final int[] vectors;
   private final boolean[] completionsUsed;
   private final Virtqueue[] sends;
   private final Virtqueue[] receives;
   private final AtomicReferenceArray<RoceQueuePair> queuePairs;
 
-  /**
-   * A completion queue of the device.
-   *
-   * @param vector interrupt vector of its virtqueue, which was chosen when that was set up
-   */
-  record Completions(int number, Virtqueue queue, int vector) {}
+  /** A completion queue of the device. */
+  record Completions(int number, Virtqueue queue) {}
 
   /** A queue pair of the device. */
   record WorkQueues(int number, Virtqueue sends, Virtqueue receives) {}
@@ -52,7 +48,6 @@ final class Numbers {
     this.commands = commands;
     this.health = health;
     this.completions = new Virtqueue[plan.cqs()];
-    this.vectors = new int[plan.cqs()];
     this.completionsUsed = new boolean[plan.cqs()];
     this.sends = new Virtqueue[plan.qps()];
     this.receives = new Virtqueue[plan.qps()];
@@ -69,7 +64,7 @@ final class Numbers {
   /**
    * Creates a completion queue.
    *
-   * @param vector interrupt vector, for a virtqueue that is not set up yet
+   * @param vector its interrupt vector
    */
   synchronized Completions createCompletions(int entries, int vector) {
     int number;
@@ -86,10 +81,11 @@ final class Numbers {
     try {
       if (completions[number] == null) {
         completions[number] = virtio.queue(plan.completion(number), COMPLETION_ENTRIES, vector);
-        vectors[number] = vector;
+      } else {
+        virtio.vector(completions[number], vector);
       }
       completionsUsed[number] = true;
-      return new Completions(number, completions[number], vectors[number]);
+      return new Completions(number, completions[number]);
     } catch (RuntimeException e) {
       commands.destroy(RoceCommand.DESTROY_CQ, number, "the end of the completion queue");
       throw Refusals.of("cannot set up the queue of a completion queue", e);

@@ -74,6 +74,9 @@ final class RoceCompletionQueue extends Resource
   /** The value of {@link #offers} when the first entry will be taken that was not reported. */
   private int noted;
 
+  /** Where the entries end that were taken from the device and may be solicited. */
+  private int solicitedTo;
+
   /** Shares of queue pairs with completions, until their shared receive queue hears of them. */
   private Due due;
 
@@ -85,8 +88,11 @@ final class RoceCompletionQueue extends Resource
   /** What is armed, a mask of {@link RequestNotify}; guarded by {@link #arming}. */
   private int armed;
 
-  /** Without interrupts, what the device had written when it was armed. */
-  private int armedAt;
+  /** Where the entries begin that it is armed for if they may be solicited; as {@link #written}. */
+  private int solicitedFrom;
+
+  /** Where the entries begin that it is armed for whatever they are; as {@link #written}. */
+  private int anyFrom;
 
   private final Object arming = new Object();
   private int vain;
@@ -102,12 +108,11 @@ final class RoceCompletionQueue extends Resource
       undo.add(this::abandon);
       int wanted = ringEntries(config);
       this.entries = config.entries();
-      Numbers.Completions created =
-          device.numbers().createCompletions(wanted, device.events().interrupt(config.vector()));
+      this.interrupt = device.events().interrupt(config.vector());
+      Numbers.Completions created = device.numbers().createCompletions(wanted, interrupt);
       this.number = created.number();
       undo.add(() -> device.numbers().destroyCompletions(number));
       this.queue = created.queue();
-      this.interrupt = created.vector();
       if (queue.size() < Math.max(entries, config.ringEntries())) {
         throw new VerbsException(
             Errno.EINVAL,
@@ -145,7 +150,7 @@ final class RoceCompletionQueue extends Resource
           "completion vector %d: the device has 0 to %d".formatted(config.vector(), vectors - 1));
     }
     if (config.ringEntries() == 0) {
-      return Integer.highestOneBit(most);
+      return CompletionSizes.usualRing(config.entries(), Integer.highestOneBit(most));
     }
     CompletionSizes.checkRing(config, most);
     return config.ringEntries();
@@ -311,6 +316,9 @@ final class RoceCompletionQueue extends Resource
     }
     fill(out, count, qp, isReceive, work.wrId(cookie), result, at);
     offerAgain(slot);
+    if (isReceive || failed) {
+      solicitedTo = offers;
+    }
     work.complete(cookie);
     if (qp.sharesReceives() && (isReceive || failed)) {
       tellShare(qp);
@@ -405,12 +413,16 @@ final class RoceCompletionQueue extends Resource
       taken.removeIf(entry -> isOf(qp, entry, 0));
       for (int slot = queue.poll(); slot != Virtqueue.NONE; slot = queue.poll()) {
         long at = (long) slot * SLOT;
+        boolean solicited = maySolicit(at);
         if (!isOf(qp, slots, at)) {
           MemorySegment copy = Arena.ofAuto().allocate(CompletionEntry.SIZE);
           note(slots, at);
           taken.add(copy.copyFrom(slots.asSlice(at, CompletionEntry.SIZE)));
         }
         offerAgain(slot);
+        if (solicited) {
+          solicitedTo = offers;
+        }
       }
       queue.kick();
       then.run();
@@ -558,6 +570,11 @@ final class RoceCompletionQueue extends Resource
         return;
       }
       int before = armed;
+      // Before the device is armed: an entry that comes until then may be taken for one after it.
+      anyFrom = written();
+      if (armed == 0) {
+        solicitedFrom = anyFrom;
+      }
       armed = wanted;
       device.events().watch(this);
       try {
@@ -571,7 +588,6 @@ final class RoceCompletionQueue extends Resource
 
   private void arm(int flags) {
     if (device.events().polls()) {
-      armedAt = written();
       return;
     }
     try (Arena arena = Arena.ofConfined()) {
@@ -594,22 +610,42 @@ final class RoceCompletionQueue extends Resource
     }
   }
 
-  /** In place of an interrupt: looks whether there is what it is armed for. */
-  void look() {
-    synchronized (arming) {
-      if (armed != 0 && !isClosed() && written() != armedAt) {
-        interrupted();
+  /** Whether there has been an entry that it is armed for, polled or not. */
+  private boolean hasCome() {
+    lock.lock();
+    try {
+      int pending = queue.pending();
+      if (armed == RequestNotify.NEXT_COMPLETION && offers + pending != anyFrom) {
+        return true;
       }
+      boolean come = solicitedTo - solicitedFrom > 0;
+      for (int i = Math.max(0, solicitedFrom - offers); i < pending && !come; i++) {
+        come = maySolicit((long) queue.peek(i) * SLOT);
+      }
+      return come;
+    } finally {
+      lock.unlock();
     }
   }
 
   /**
-   * The interrupt of its vector: its channel is told once for each arming. An interrupt that was
-   * another queue's, which shares the vector, gives an event too many.
+   * Whether an entry may have raised the interrupt for a solicited completion: it does not tell
+   * which receives are solicited.
+   *
+   * @param at the entry, in {@link #slots}
    */
-  void interrupted() {
+  private boolean maySolicit(long at) {
+    return WorkQueue.isReceive(CompletionEntry.WR_ID.getLong(slots, at))
+        || CompletionEntry.STATUS.get(slots, at) != CompletionStatus.SUCCESS;
+  }
+
+  /**
+   * An interrupt of its vector, which queues may share, or a look without interrupts: its channel
+   * is told once for each arming, when there has been what it is armed for.
+   */
+  void look() {
     synchronized (arming) {
-      if (armed == 0 || isClosed() || sharesReceives && staysArmed()) {
+      if (armed == 0 || isClosed() || !hasCome() || sharesReceives && staysArmed()) {
         return;
       }
       armed = 0;
@@ -623,6 +659,8 @@ final class RoceCompletionQueue extends Resource
     if (hasPollable()) {
       return false;
     }
+    anyFrom = written();
+    solicitedFrom = anyFrom;
     arm(armed);
     return !hasPollable(); // what came before the device was armed raises no interrupt
   }

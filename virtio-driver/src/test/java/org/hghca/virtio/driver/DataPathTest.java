@@ -353,6 +353,7 @@ class DataPathTest extends ScriptedDeviceFixture {
       assertThat(device.commands(17))
           .containsExactly("01000000" + "01000000", "01000000" + "02000000");
       assertThat(channel.poll()).isEmpty();
+      device.complete(1, entry(new byte[8], 0, 0, 2));
       device.interrupt(ScriptedDevice.FIRST_CQ + 1);
       assertThat(channel.await(Duration.ofSeconds(20))).contains(told);
       told.requestNotify(true);
