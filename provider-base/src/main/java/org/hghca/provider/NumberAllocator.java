@@ -23,10 +23,21 @@ public final class NumberAllocator {
    * @param what the plural, for the message when there are none left
    */
   public NumberAllocator(String what, int first, int end) {
+    this(what, first, end, first);
+  }
+
+  /**
+   * An allocator over a range that begins somewhere in it, and continues at its first number after
+   * its last.
+   *
+   * @param what the plural, for the message when there are none left
+   * @param start the number that is allocated first
+   */
+  public NumberAllocator(String what, int first, int end, int start) {
     this.what = what;
     this.first = first;
     this.end = end;
-    this.next = first;
+    this.next = start;
   }
 
   public int allocate() {

@@ -17,7 +17,12 @@ public final class RingNumbers<P> {
   private final Map<Integer, P> positions = new HashMap<>();
 
   public RingNumbers(String what, int first, int end) {
-    numbers = new NumberAllocator(what, first, end);
+    this(what, first, end, first);
+  }
+
+  /** The numbers of a range, of which one is allocated first. */
+  public RingNumbers(String what, int first, int end, int start) {
+    numbers = new NumberAllocator(what, first, end, start);
   }
 
   /**

@@ -27,6 +27,18 @@ public class NumberAllocatorTest {
   }
 
   @Test
+  public void rangeThatBeginsAnywhereIsUsedWholly() {
+    for (int start = 2; start < 5; start++) {
+      NumberAllocator wrapping = new NumberAllocator("queue pairs", 2, 5, start);
+      assertThat(wrapping.allocate()).isEqualTo(start);
+      assertThat(new int[] {start, wrapping.allocate(), wrapping.allocate()})
+          .containsExactlyInAnyOrder(2, 3, 4);
+      assertThatThrownBy(wrapping::allocate).isInstanceOf(VerbsException.class);
+    }
+    assertThat(new RingNumbers<>("queue pairs", 2, 5, 4).allocate(slot -> false)).isEqualTo(4);
+  }
+
+  @Test
   public void exhaustionNamesTheNumbers() {
     numbers.allocate();
     numbers.allocate();

@@ -13,6 +13,7 @@ import org.hghca.model.HcaCounters;
 import org.hghca.model.Simulation;
 import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
@@ -132,9 +133,16 @@ class VirtioRunTest {
     }
 
     List<Wc> completions() {
-      List<Wc> all = new ArrayList<>(Wc.drain(pair.left.sendQueue));
-      all.addAll(Wc.drain(pair.right.receiveQueue));
+      List<Wc> all = new ArrayList<>(of(pair.left, pair.left.sendQueue));
+      all.addAll(of(pair.right, pair.right.receiveQueue));
       return all;
+    }
+
+    /** Without the number of the queue pair, which each device chooses for itself. */
+    private static List<Wc> of(Side side, CompletionQueue queue) {
+      List<Wc> found = Wc.drain(queue);
+      assertThat(found).allMatch(wc -> wc.qpNumber() == side.qp.number());
+      return found.stream().map(wc -> wc.at(0)).toList();
     }
 
     List<HcaCounters> counters() {

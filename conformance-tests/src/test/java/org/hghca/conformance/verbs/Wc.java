@@ -32,6 +32,11 @@ record Wc(
         completions.sourceQp(index));
   }
 
+  /** The same of another queue pair. */
+  Wc at(int qpNumber) {
+    return new Wc(wrId, status, opcode, bytes, qpNumber, hasImmediate, immediate, sourceQp);
+  }
+
   /** The status at the requester; on some profiles only that the request failed. */
   static WcStatus cause(WcStatus known) {
     return TestProfile.pick(Feature.ERROR_CAUSE, known, WcStatus.GENERAL_ERR);

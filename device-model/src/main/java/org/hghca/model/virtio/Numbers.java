@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntUnaryOperator;
 
 /**
  * Objects of one kind by their number. A number that was freed is the last to be used again.
@@ -13,15 +14,27 @@ import java.util.Optional;
 final class Numbers<T> {
   private final int first;
   private final List<Optional<T>> objects;
+  private final IntUnaryOperator start;
   private int next;
+
+  /**
+   * @param first the lowest number, which is used first
+   * @param end the number behind the highest one
+   */
+  Numbers(int first, int end) {
+    this(first, end, count -> 0);
+  }
 
   /**
    * @param first the lowest number
    * @param end the number behind the highest one
+   * @param start which of so many is used first
    */
-  Numbers(int first, int end) {
+  Numbers(int first, int end, IntUnaryOperator start) {
     this.first = first;
     this.objects = new ArrayList<>(Collections.nCopies(end - first, Optional.empty()));
+    this.start = start;
+    this.next = start.applyAsInt(objects.size());
   }
 
   /** The number that the next object gets; empty when all are in use. */
@@ -53,6 +66,6 @@ final class Numbers<T> {
 
   void clear() {
     Collections.fill(objects, Optional.empty());
-    next = 0;
+    next = start.applyAsInt(objects.size());
   }
 }

@@ -1,6 +1,7 @@
 package org.hghca.model.virtio;
 
 import java.util.Optional;
+import java.util.SplittableRandom;
 
 /** The objects of the RoCE half by their numbers. Used in steps of the card. */
 final class RoceObjects {
@@ -16,7 +17,11 @@ final class RoceObjects {
   final Numbers<RoceCompletionQueue> completions = new Numbers<>(FIRST, RoceLimits.CQS);
   final Numbers<RoceHandle> handles = new Numbers<>(FIRST, RoceLimits.HANDLES);
   final RoceGids gids = new RoceGids();
-  private final Numbers<RoceQueuePair> pairs = new Numbers<>(FIRST_QPN, RoceLimits.QPS);
+
+  /** They begin anywhere: peers may hold connections to the numbers of the program before. */
+  private final Numbers<RoceQueuePair> pairs =
+      new Numbers<>(FIRST_QPN, RoceLimits.QPS, new SplittableRandom()::nextInt);
+
   private final Numbers<RoceQueuePair> services = new Numbers<>(GSI_QPN, GSI_QPN + 1);
 
   void clear() {

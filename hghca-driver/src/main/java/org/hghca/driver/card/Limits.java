@@ -1,6 +1,7 @@
 package org.hghca.driver.card;
 
 import java.util.Set;
+import java.util.random.RandomGenerator;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
@@ -41,6 +42,15 @@ public record Limits(
 
   public int endQp() {
     return Math.min(device.maxQps(), profile.qpnLimit());
+  }
+
+  /**
+   * The queue pair number that is allocated first. Where connections are made by the InfiniBand CM,
+   * it is any: after a restart of the process, peers may still hold connections to the numbers of
+   * the one before.
+   */
+  public int startQp(RandomGenerator random) {
+    return has(DeviceExtension.GSI_QUEUE_PAIR) ? random.nextInt(firstQp(), endQp()) : firstQp();
   }
 
   public int firstCq() {

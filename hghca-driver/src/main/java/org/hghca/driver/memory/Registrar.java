@@ -1,5 +1,6 @@
 package org.hghca.driver.memory;
 
+import java.security.SecureRandom;
 import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Mpt;
@@ -37,7 +38,9 @@ public final class Registrar {
   private final int capacity;
   private final NumberAllocator mptIndexes;
   private final RangeAllocator mttEntries;
-  private int variant;
+
+  /** The high bits of the last key: a key that is used after its end does not name the next. */
+  private int variant = new SecureRandom().nextInt(1 << Integer.SIZE - VARIANT_SHIFT);
 
   public Registrar(
       CommandInterface commands,

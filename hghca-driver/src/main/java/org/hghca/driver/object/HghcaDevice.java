@@ -1,5 +1,6 @@
 package org.hghca.driver.object;
 
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.OptionalLong;
 import org.hghca.abi.DeviceExtension;
@@ -86,7 +87,9 @@ public final class HghcaDevice {
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());
     this.srqNumbers = new NumberAllocator("shared receive queues", 0, limits.device().maxQps());
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
-    this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
+    this.qpNumbers =
+        new RingNumbers<>(
+            "queue pairs", limits.firstQp(), limits.endQp(), limits.startQp(new SecureRandom()));
     this.support = makeSupport();
     this.address = LinkAddress.of(card.function());
     // The kernel's network has nothing to do with that of a software HCA.
