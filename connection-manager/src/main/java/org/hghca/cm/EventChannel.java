@@ -137,11 +137,20 @@ public final class EventChannel implements AutoCloseable {
    * @return empty when none came
    */
   public Optional<CmEvent> await(Duration limit) throws InterruptedException {
+    return await(limit, new CompletableFuture<>());
+  }
+
+  /**
+   * Waits for an event, up to a time limit, or until something else happens.
+   *
+   * @return empty when none came
+   */
+  Optional<CmEvent> await(Duration limit, CompletableFuture<?> until) throws InterruptedException {
     CompletableFuture<CmEvent> untaken = untaken();
     try {
-      return Optional.of(take(untaken.get(limit.toNanos(), TimeUnit.NANOSECONDS)));
+      var _ = CompletableFuture.anyOf(untaken, until).get(limit.toNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException _) {
-      return untaken.cancel(false) ? Optional.empty() : Optional.of(take(untaken.join()));
+      // there may be an event all the same
     } catch (InterruptedException e) {
       if (!untaken.cancel(false)) {
         putBack(untaken.join());
@@ -150,6 +159,13 @@ public final class EventChannel implements AutoCloseable {
     } catch (ExecutionException e) {
       throw closedChannel();
     }
+    if (untaken.cancel(false)) {
+      return Optional.empty();
+    }
+    if (untaken.isCompletedExceptionally()) {
+      throw closedChannel();
+    }
+    return Optional.of(take(untaken.join()));
   }
 
   /** Takes an available event, without waiting. */

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.TimeUnit;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -22,6 +23,8 @@ import org.hghca.verbs.VerbsException;
  * a virtual thread.
  */
 public final class RdmaConnection implements AutoCloseable {
+  private static final Duration REPORT = Duration.ofSeconds(1);
+
   private final CmId id;
   private final EventChannel channel;
   private final RdmaOptions options;
@@ -64,21 +67,49 @@ public final class RdmaConnection implements AutoCloseable {
     EventChannel channel = EventChannel.open(options.devices());
     RdmaConnection connection =
         new RdmaConnection(channel.createId(PortSpace.TCP), channel, options);
-    return connection.establish(() -> connection.ask(remote));
+    connection.attempt(
+        () -> {
+          connection.ask(remote);
+          connection.watch();
+        });
+    return connection;
   }
 
   /** Accepts the request of an identifier. */
   static RdmaConnection accept(CmId requested, RdmaOptions options) throws InterruptedException {
+    RdmaConnection connection = answered(requested, options);
+    connection.attempt(
+        () -> {
+          connection.await(CmEventType.ESTABLISHED);
+          connection.watch();
+        });
+    return connection;
+  }
+
+  /** Answers the request of an identifier: {@link #confirmed} says when the peer has confirmed. */
+  static RdmaConnection answered(CmId requested, RdmaOptions options) throws InterruptedException {
     EventChannel channel = EventChannel.open(options.devices());
     RdmaConnection connection = new RdmaConnection(requested, channel, options);
-    return connection.establish(
+    connection.attempt(
         () -> {
           requested.migrate(channel);
           connection.makeQueuePair();
           options.prepare().accept(connection);
           connection.answer();
-          connection.await(CmEventType.ESTABLISHED);
         });
+    return connection;
+  }
+
+  /** Completes when the peer has confirmed; fails when it does not within the time limit. */
+  CompletableFuture<Void> confirmed() {
+    return channel
+        .next()
+        .orTimeout(left().toNanos(), TimeUnit.NANOSECONDS)
+        .thenAccept(
+            event -> {
+              require(event, CmEventType.ESTABLISHED);
+              watch();
+            });
   }
 
   /** What leads to a connection, and may wait. */
@@ -86,11 +117,10 @@ public final class RdmaConnection implements AutoCloseable {
     void run() throws InterruptedException;
   }
 
-  private RdmaConnection establish(Steps steps) throws InterruptedException {
+  /** Takes steps; where one fails, nothing stays open. */
+  private void attempt(Steps steps) throws InterruptedException {
     try {
       steps.run();
-      watch();
-      return this;
     } catch (InterruptedException | RuntimeException | Error e) {
       try {
         abandon();
@@ -102,10 +132,14 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /** Accepts; where the peer has given up meanwhile, the failure says so, not the state. */
-  private void answer() {
+  private void answer() throws InterruptedException {
     try {
       id.accept(options.parameters());
     } catch (VerbsException e) {
+      if (id.failure().isEmpty()) {
+        // the carrier may know of the end already, and report it in a moment
+        channel.await(REPORT).ifPresent(CmEvent::acknowledge);
+      }
       VerbsException cause = id.failure().orElse(e);
       if (!cause.equals(e)) {
         cause.addSuppressed(e);
@@ -141,11 +175,15 @@ public final class RdmaConnection implements AutoCloseable {
                         Errno.ETIMEDOUT,
                         "no %s within %d ms: %s"
                             .formatted(wanted.symbol(), options.timeout().toMillis(), id)));
+    require(event, wanted);
+    return event;
+  }
+
+  private static void require(CmEvent event, CmEventType wanted) {
     event.acknowledge();
     if (event.type() != wanted) {
       throw event.failure();
     }
-    return event;
   }
 
   private void makeQueuePair() {
@@ -282,7 +320,7 @@ public final class RdmaConnection implements AutoCloseable {
    * Closes what does not become a connection. The program never gets it, so that what {@link
    * RdmaOptions#withPrepare} has made in its own protection domain is closed, too.
    */
-  private void abandon() {
+  void abandon() {
     Releases contents = new Releases();
     ownDomain.ifPresent(domain -> contents.add(domain::closeWithContents));
     end(contents);

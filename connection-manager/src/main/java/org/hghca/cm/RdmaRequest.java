@@ -51,6 +51,17 @@ public final class RdmaRequest implements AutoCloseable {
     return RdmaConnection.accept(id, options);
   }
 
+  /** Answers, without waiting until the peer confirms. */
+  RdmaConnection answer(RdmaOptions options) throws InterruptedException {
+    requireFirst();
+    return RdmaConnection.answered(id, options);
+  }
+
+  /** Whether the peer has given up, or cannot be reached any more. */
+  boolean hasFailed() {
+    return id.failure().isPresent();
+  }
+
   /**
    * Refuses, with at most 148 bytes for the peer.
    *

@@ -3,16 +3,25 @@ package org.hghca.cm;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Listens for reliable connections. Thread-safe; any number of threads, virtual ones too, may wait
  * for requests, and each goes to one of them.
  */
 public final class RdmaServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaServer.class);
+
   private final EventChannel channel;
   private final CmId id;
   private final RdmaOptions options;
+  private final Acceptances acceptances = new Acceptances();
   private boolean closed;
 
   private RdmaServer(EventChannel channel, RdmaOptions options) {
@@ -59,10 +68,13 @@ public final class RdmaServer implements AutoCloseable {
    *     device that fails: others are still listened on
    */
   public Optional<RdmaRequest> next(Duration limit) throws InterruptedException {
-    long deadline = System.nanoTime() + limit.toNanos();
+    return next(System.nanoTime() + limit.toNanos(), new CompletableFuture<>());
+  }
+
+  private Optional<RdmaRequest> next(long deadline, CompletableFuture<?> until)
+      throws InterruptedException {
     while (true) {
-      Duration left = Duration.ofNanos(Math.max(deadline - System.nanoTime(), 0));
-      Optional<CmEvent> event = channel.await(left);
+      Optional<CmEvent> event = channel.await(left(deadline), until);
       if (event.isEmpty()) {
         return Optional.empty();
       }
@@ -77,21 +89,67 @@ public final class RdmaServer implements AutoCloseable {
     }
   }
 
-  /**
-   * Waits for a request, accepts it, and waits until the peer confirms.
-   *
-   * @param limit for the request to come; the options' time limit is for the rest
-   * @return empty when no request came within the time limit
-   * @throws VerbsException as {@link #next} and {@link RdmaRequest#accept}
-   */
-  public Optional<RdmaConnection> accept(Duration limit) throws InterruptedException {
-    Optional<RdmaRequest> request = next(limit);
-    return request.isPresent() ? Optional.of(request.get().accept(options)) : Optional.empty();
+  private static Duration left(long deadline) {
+    return Duration.ofNanos(Math.max(deadline - System.nanoTime(), 0));
   }
 
   /**
-   * Stops listening, refuses the requests that wait, and ends every wait with EINVAL. Connections
-   * stay. Idempotent.
+   * Accepts requests as they come, and waits for the first whose peer confirms: a peer that does
+   * not confirm within the options' time limit holds up no other one. Those that are confirmed
+   * later are for later calls.
+   *
+   * @param limit for a request to come; the options' time limit is for the rest
+   * @return empty when no request came within the time limit, or none of those that came was
+   *     confirmed
+   * @throws VerbsException as {@link #next}; EINVAL, ENOMEM as the queue pair requires
+   */
+  public Optional<RdmaConnection> accept(Duration limit) throws InterruptedException {
+    long deadline = System.nanoTime() + limit.toNanos();
+    boolean takes = true;
+    while (true) {
+      CompletableFuture<Void> change = acceptances.change();
+      Optional<RdmaConnection> confirmed = acceptances.poll();
+      if (confirmed.isPresent()) {
+        return confirmed;
+      }
+      if (takes) {
+        takes = deadline - System.nanoTime() > 0;
+        Optional<RdmaRequest> request = next(deadline, change);
+        if (request.isPresent()) {
+          answer(request.get());
+        }
+      } else if (!acceptances.isPending() || !await(change, deadline)) {
+        return acceptances.poll();
+      }
+    }
+  }
+
+  private void answer(RdmaRequest request) throws InterruptedException {
+    try {
+      acceptances.add(request.answer(options));
+    } catch (VerbsException e) {
+      if (!request.hasFailed()) {
+        throw e;
+      }
+      LOG.debug("{}: gone before it was accepted", request, e);
+    }
+  }
+
+  /** Says whether a change came within the time limits of what came before the deadline. */
+  private boolean await(CompletableFuture<Void> change, long deadline) throws InterruptedException {
+    try {
+      change.get(left(deadline + options.timeout().toNanos()).toNanos(), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException _) {
+      return false;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a change does not fail", e);
+    }
+  }
+
+  /**
+   * Stops listening, refuses the requests that wait and those that are not confirmed, and ends
+   * every wait with EINVAL. Connections that {@link #accept} has returned stay. Idempotent.
    *
    * @throws VerbsException EBUSY while a request that {@link #next} has returned is not answered
    */
@@ -99,6 +157,7 @@ public final class RdmaServer implements AutoCloseable {
   public synchronized void close() {
     if (!closed) {
       Releases releases = new Releases();
+      acceptances.close(releases);
       releases.add(id::close);
       releases.add(channel::close);
       releases.run();
