@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
     description = "Take PCI functions from their drivers and give them to vfio-pci; needs root.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class BindCommand implements Callable<Integer> {
+final class BindCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
   @ParentCommand private Main main;
 

@@ -45,7 +45,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class BringupCommand implements Callable<Integer> {
+final class BringupCommand implements Callable<Integer>, OutlivesReader {
   private static final String AUTO = "auto";
   private static final String PEER = "peer=";
 

@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class CaptureCommand implements Callable<Integer> {
+final class CaptureCommand implements Callable<Integer>, OutlivesReader {
   private static final String SCHEME = "vfio-user";
 
   /** Where descriptors of this process are; a shell may have redirected one to a file. */

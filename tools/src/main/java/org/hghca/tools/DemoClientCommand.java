@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class DemoClientCommand implements Callable<Integer> {
+final class DemoClientCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
   @ParentCommand private DemoCommand demo;
   @Mixin private DemoPeerOptions peer;

@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     subcommands = {DemoServerCommand.class, DemoClientCommand.class})
-final class DemoCommand implements Callable<Integer> {
+final class DemoCommand implements Callable<Integer>, OutlivesReader {
   private static final List<String> SOFTWARE_HCAS =
       List.of("model:left?cable=demo", "model:right?cable=demo");
 

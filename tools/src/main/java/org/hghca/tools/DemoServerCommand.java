@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class DemoServerCommand implements Callable<Integer> {
+final class DemoServerCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
   @ParentCommand private DemoCommand demo;
   @Mixin private DemoPeerOptions peer;

@@ -123,30 +123,55 @@ public final class Main implements Runnable {
     Main main = new Main(machine);
     Thread thread = Thread.currentThread();
     ClassLoader before = thread.getContextClassLoader();
+    Optional<StandardOutput> standard =
+        out instanceof StandardOutput output ? Optional.of(output) : Optional.empty();
+    standard.ifPresent(output -> output.endWithReader(thread));
     int exitCode;
     try {
       exitCode =
           commandLine(main)
               .setOut(out)
               .setErr(err)
-              .setExecutionStrategy(parsed -> main.execute(parsed, environment))
+              .setExecutionStrategy(
+                  parsed -> {
+                    if (outlivesReader(parsed)) {
+                      standard.ifPresent(StandardOutput::outliveReader);
+                    }
+                    return main.execute(parsed, environment);
+                  })
               .setExecutionExceptionHandler(
                   (exception, command, parsed) -> {
+                    if (exception instanceof ReaderEndedException) {
+                      return ExitCode.OK.code();
+                    }
                     main.complain(exception);
                     return exitCode(exception).code();
                   })
               .execute(args);
     } finally {
+      standard.ifPresent(StandardOutput::outliveReader);
       thread.setContextClassLoader(before); // programs also run this
+    }
+    if (exitCode == ExitCode.INTERRUPTED.code()
+        && standard.filter(StandardOutput::hasEndedCommand).isPresent()) {
+      exitCode = ExitCode.OK.code();
     }
     boolean failed = out.checkError();
     if (failed) {
-      Optional<String> why =
-          out instanceof StandardOutput standard ? standard.failure() : Optional.empty();
+      Optional<String> why = standard.flatMap(StandardOutput::failure);
       err.println("hghca: the output could not be written" + why.map(": "::concat).orElse(""));
     }
     err.flush();
     return failed && exitCode == 0 ? ExitCode.NO_OUTPUT.code() : exitCode;
+  }
+
+  private static boolean outlivesReader(ParseResult parsed) {
+    ParseResult last = parsed;
+    while (last.hasSubcommand()) {
+      last = last.subcommand();
+    }
+    return last.commandSpec().userObject() instanceof OutlivesReader command
+        && command.outlivesReader();
   }
 
   /** The command line for parsing and documentation. */
@@ -182,7 +207,11 @@ public final class Main implements Runnable {
       complain(e);
       return ExitCode.USAGE.code();
     }
-    return new RunLast().execute(parsed);
+    try {
+      return new RunLast().execute(parsed);
+    } catch (ReaderEndedException _) {
+      return ExitCode.OK.code(); // while it printed help
+    }
   }
 
   /** Root only runs plugins that root names explicitly, not those of the environment. */

@@ -2,6 +2,7 @@ package org.hghca.tools;
 
 import java.time.Duration;
 import java.util.Optional;
+import org.hghca.tools.perf.ClientAmount;
 import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.PerfTest;
 import org.hghca.tools.perf.Verb;
@@ -88,6 +89,24 @@ final class PerfAmountOptions {
       paramLabel = "<type>",
       description = "SW; HW and PP are not supported: the device has no pacing.")
   private String rateLimitType;
+
+  /**
+   * Leaves to a client what no option names: the size, and how many messages or how long.
+   *
+   * @param client how much the client transfers
+   */
+  void leaveTo(ClientAmount client) {
+    if (size == null && !all) {
+      size = client.size().isPresent() ? Integer.valueOf(client.size().getAsInt()) : null;
+      all = client.all();
+    }
+    if (iterations == null && !isTimed()) {
+      iterations =
+          client.iterations().isPresent() ? Integer.valueOf(client.iterations().getAsInt()) : null;
+      seconds = client.seconds().isPresent() ? Integer.valueOf(client.seconds().getAsInt()) : null;
+      endless = client.endless();
+    }
+  }
 
   /** Bytes of a message. */
   long size(PerfTest test) {

@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class PerfCompareCommand implements Callable<Integer> {
+final class PerfCompareCommand implements Callable<Integer>, OutlivesReader {
   private static final String ROW = "%-34s %4s %8s  %-13s %14s %14s %10s  %-22s %s";
 
   @Spec private CommandSpec spec;

@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class PerfPeersCommand implements Callable<Integer> {
+final class PerfPeersCommand implements Callable<Integer>, OutlivesReader {
   private static final int MOST_SECONDS = 3600;
   private static final double NANOS = 1e9;
 

@@ -125,6 +125,11 @@ final class PerfReportOptions {
     return Optional.of(new ReportFile<>(name, document -> PrettyJson.of(document.toJson()) + "\n"));
   }
 
+  /** Whether the document is wanted in a file. */
+  boolean writesFile() {
+    return file().filter(file -> !file.isStdout()).isPresent();
+  }
+
   /** Whether the document can be written where it is wanted; says otherwise why not. */
   boolean canBeWritten(PrintWriter err) {
     return ReportFile.tries(err, () -> file().ifPresent(ReportFile::check));

@@ -43,7 +43,7 @@ import picocli.CommandLine.TypeConversionException;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class PerfSuiteCommand implements Callable<Integer> {
+final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
   private static final List<String> SOFTWARE_HCAS =
       List.of("model:left?cable=perf", "model:right?cable=perf");
 

@@ -7,9 +7,11 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.hghca.tools.demo.NotOpenedException;
+import org.hghca.tools.perf.ClientAmount;
 import org.hghca.tools.perf.Device;
 import org.hghca.tools.perf.Figure;
 import org.hghca.tools.perf.Parameters;
+import org.hghca.tools.perf.PerfException;
 import org.hghca.tools.perf.PerfSession;
 import org.hghca.tools.perf.PerfTest;
 import org.hghca.tools.perf.Verb;
@@ -20,11 +22,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code hghca perf ib_...}: one program of perftest. */
 @Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
-final class PerfTestCommand implements Callable<Integer> {
+final class PerfTestCommand implements Callable<Integer>, OutlivesReader {
   private static final int LAST_PORT = 65_535;
 
   @Spec private CommandSpec spec;
@@ -91,6 +94,12 @@ final class PerfTestCommand implements Callable<Integer> {
     return canBeWritten ? run(parameters) : ExitCode.NO_OUTPUT.code();
   }
 
+  /** Only where it also writes a file. */
+  @Override
+  public boolean outlivesReader() {
+    return page.isWanted() || report.writesFile();
+  }
+
   /** What the options of a program ask for. */
   static Parameters parameters(PerfTest test, String... options) {
     PerfTestCommand command = new PerfTestCommand(test);
@@ -110,6 +119,16 @@ final class PerfTestCommand implements Callable<Integer> {
         filled,
         route.route(check, type, groups.multicast(check, filled)),
         report.report(check, test, amount));
+  }
+
+  private Parameters leaveTo(ClientAmount client) {
+    amount.leaveTo(client);
+    try {
+      return parameters();
+    } catch (ParameterException e) {
+      throw new PerfException(
+          "what the client measures does not go with the options here: " + e.getMessage(), e);
+    }
   }
 
   private QpType type() {
@@ -143,7 +162,13 @@ final class PerfTestCommand implements Callable<Integer> {
       List<Figure> figures = new ArrayList<>();
       PerfSession session =
           new PerfSession(
-              parameters, opened, out, err, figures::add, line.named(parameters.test().program()));
+              parameters,
+              this::leaveTo,
+              opened,
+              out,
+              err,
+              figures::add,
+              line.named(parameters.test().program()));
       Optional<String> host = Optional.ofNullable(server);
       boolean whole = runs(session, host);
       boolean written = true;
@@ -152,7 +177,8 @@ final class PerfTestCommand implements Callable<Integer> {
         if (page.isWanted()) {
           written &=
               page.write(
-                  PerfFacts.report(opened, parameters, spec, host, figures, session.courses()));
+                  PerfFacts.report(
+                      opened, session.parameters(), spec, host, figures, session.courses()));
         }
       }
       if (whole && !written) {

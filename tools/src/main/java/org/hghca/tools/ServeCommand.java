@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class ServeCommand implements Callable<Integer> {
+final class ServeCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
 
   @Option(names = "--socket", paramLabel = "<path>", required = true, description = "The socket.")

@@ -12,7 +12,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The standard output or error of the process, which records why writing failed. */
+/**
+ * The standard output or error of the process, which records why writing failed. That its reader
+ * has ended, as {@code head} does, is no failure: the rest goes nowhere.
+ */
 final class StandardOutput extends PrintWriter {
   private static final Pattern TERMINAL = Pattern.compile("/dev/(pts/\\d+|tty.*|console)");
 
@@ -45,6 +48,24 @@ final class StandardOutput extends PrintWriter {
     }
   }
 
+  /**
+   * Ends a thread's command when the reader ends: by a {@link ReaderEndedException} from its write,
+   * or by an interrupt when another thread writes.
+   */
+  void endWithReader(Thread command) {
+    stream.command = command;
+  }
+
+  /** From here on, the end of the reader ends nothing. */
+  void outliveReader() {
+    stream.command = null;
+  }
+
+  /** Whether the reader has ended, and the command with it. */
+  boolean hasEndedCommand() {
+    return stream.endedCommand;
+  }
+
   /** The reason of the first failed write, as the system reports it. */
   Optional<String> failure() {
     return Optional.ofNullable(stream.failure).map(IOException::getMessage);
@@ -52,6 +73,9 @@ final class StandardOutput extends PrintWriter {
 
   private static final class Stream extends FilterOutputStream {
     private IOException failure;
+    private boolean unread;
+    private volatile Thread command;
+    private volatile boolean endedCommand;
 
     Stream(OutputStream out) {
       super(out);
@@ -59,12 +83,31 @@ final class StandardOutput extends PrintWriter {
 
     @Override
     public void write(byte[] bytes, int offset, int length) throws IOException {
+      if (unread) {
+        return;
+      }
       try {
         out.write(bytes, offset, length);
       } catch (IOException e) {
-        failure = failure == null ? e : failure;
-        throw e;
+        if (!BrokenPipe.is(e)) {
+          failure = failure == null ? e : failure;
+          throw e;
+        }
+        unread = true;
+        endCommand();
       }
+    }
+
+    private void endCommand() {
+      Thread ends = command;
+      if (ends == null) {
+        return;
+      }
+      endedCommand = true;
+      if (ends.equals(Thread.currentThread())) {
+        throw new ReaderEndedException();
+      }
+      ends.interrupt();
     }
   }
 }

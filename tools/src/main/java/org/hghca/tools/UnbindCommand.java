@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
     description = "Take PCI functions from vfio-pci and give them back; needs root.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class UnbindCommand implements Callable<Integer> {
+final class UnbindCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
   @ParentCommand private Main main;
 

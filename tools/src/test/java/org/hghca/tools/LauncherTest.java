@@ -42,10 +42,34 @@ class LauncherTest {
     assertThat(full.exitCode()).isEqualTo(5);
     assertThat(full.err())
         .endsWith("hghca: the output could not be written: No space left on device\n");
+  }
 
-    CommandLineRun pipe = tree.run("$hghca --help | true; exit ${PIPESTATUS[0]}");
-    assertThat(pipe.exitCode()).isEqualTo(5);
-    assertThat(pipe.err()).isEqualTo("hghca: the output could not be written: Broken pipe\n");
+  /** The reader has ended before anything is written. */
+  private static CommandLineRun unread(LauncherTree tree, String command) throws Exception {
+    return tree.run("$hghca %s | true; exit ${PIPESTATUS[0]}".formatted(command));
+  }
+
+  @Test
+  void readerThatEndsEarlyIsNoFailure() throws Exception {
+    LauncherTree tree = built();
+    CommandLineRun silent = new CommandLineRun(0, "", "");
+    assertThat(unread(tree, "--help")).isEqualTo(silent);
+    assertThat(unread(tree, "help perf")).isEqualTo(silent);
+    assertThat(unread(tree, "info -v -d model:")).isEqualTo(silent);
+    assertThat(unread(tree, "info --json -d model:")).isEqualTo(silent);
+    Path capture = folder.resolve("demo.pcapng");
+    String left = "model:a?cable=x\\&capture=" + capture;
+    assertThat(unread(tree, "demo --seconds=0 -d model:b?cable=x -d " + left)).isEqualTo(silent);
+    assertThat(unread(tree, "decode " + capture)).isEqualTo(silent);
+  }
+
+  @Test
+  void verdictIsKeptWhenNobodyReadsIt() throws Exception {
+    LauncherTree tree = built();
+    String bringup = "bringup -d model:?drop=1 --only rc.write --seconds=0";
+    CommandLineRun read = tree.run("$hghca " + bringup);
+    assertThat(read.exitCode()).isNotZero();
+    assertThat(unread(tree, bringup)).isEqualTo(new CommandLineRun(read.exitCode(), "", ""));
   }
 
   @Test

@@ -65,6 +65,83 @@ class PerfCommandsTest {
     }
   }
 
+  /** As {@code docs/command-line.md} has them, and with perftest's options of the amount. */
+  @ParameterizedTest
+  @CsvSource({
+    "ib_write_bw, -s 4096 -D 1, 4096",
+    "ib_write_bw, -s 4096 -n 100, 4096",
+    "ib_write_bw -s 4096, -s 4096 -n 100, 4096",
+    "ib_write_bw -n 100, -s 4096 -n 100, 4096",
+    "ib_send_bw, -s 64 -n 300 -R, 64",
+    "ib_send_bw -c UD, -n 50 -c UD, 4096",
+    "ib_write_lat, -s 32 -n 100, 32",
+    "ib_read_lat, -n 50, 2",
+    "ib_write_bw, -a -n 5, 8388608",
+  })
+  void serverTakesTheAmountOfItsClient(String serving, String amount, int largest)
+      throws Exception {
+    String test = serving.substring(0, (serving + " ").indexOf(' '));
+    boolean byAddress = amount.contains("-R");
+    RunningCommand server = start(SERVER, serving + (byAddress ? " -R" : ""));
+    server.awaitOutput("Waiting for client to connect");
+    CommandLineRun client = client(test + " " + amount);
+    assertThat(client.exitCode()).as(client.toString()).isZero();
+    CommandLineRun served = server.await();
+    assertThat(served.exitCode()).as(served.toString()).isZero();
+    assertThat(client.out()).containsPattern("(?m)^ " + largest + " ");
+    if (!test.equals("ib_read_lat")) {
+      assertThat(served.out()).contains(client.out().lines().toList().getLast());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "-s 64       | -s 4096       | message size (-s, -a): here 4096, there 64",
+        "-s 64       |               | message size (-s, -a): here 65536, there 64",
+        "-n 100      | -D 1          | extent (-n, -D, --run_infinitely): here 1 s, there 100"
+            + " iterations",
+        "-e          | -D 1          | extent (-n, -D, --run_infinitely): here 1 s, there 5000"
+            + " iterations",
+      })
+  void amountsThatExcludeEachOtherAreRefusedByName(String server, String client, String message)
+      throws Exception {
+    RunningCommand serving = start(SERVER, "ib_write_bw " + server);
+    serving.awaitOutput("Waiting for client to connect");
+    CommandLineRun run = client("ib_write_bw" + (client == null ? "" : " " + client));
+    assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED.code());
+    assertThat(run.err()).isEqualTo("hghca: the two sides differ: " + message + "\n");
+    assertThat(serving.await().exitCode()).isEqualTo(ExitCode.FAILED.code());
+  }
+
+  @Test
+  void manyQueuePairsRunWithTheDefaults() throws Exception {
+    for (CommandLineRun run : both("ib_send_bw -q 32")) {
+      assertThat(run.exitCode()).as(run.toString()).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '"',
+      value = {
+        "ib_send_bw -q 200 | -q 200 with -r 512 needs a completion queue of 102400 entries, and"
+            + " the device's have 65536: -r 326 fits",
+        "ib_write_bw -q 513 -n 128 | -q 513 with -t 128 needs a completion queue of 65664 entries,"
+            + " and the device's have 65536: -t 126 fits",
+        "ib_write_bw -t 15000 -n 15000 | -t 15000 is more than the device's queues take: -t 8191"
+            + " fits",
+        "ib_send_bw -r 16384 -n 16384 | -r 16384 is more than the device's queues take: -r 8191"
+            + " fits",
+      })
+  void whatTheDeviceHasNotIsRefusedWithWhatFits(String command, String message) throws Exception {
+    List<CommandLineRun> runs = both(command);
+    assertThat(runs.getLast().exitCode()).isEqualTo(ExitCode.FAILED.code());
+    assertThat(runs.getLast().err()).contains(message);
+  }
+
   /** Both sides of a command, the server first. */
   private List<CommandLineRun> both(String command) throws Exception {
     RunningCommand server = start(SERVER, command);

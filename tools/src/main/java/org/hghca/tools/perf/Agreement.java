@@ -18,22 +18,31 @@ record Agreement(Map<String, String> values) {
   /** Bytes of a message. */
   static final int LENGTH = 512;
 
+  /** Words of a value. */
+  static final String ALL = "all";
+
+  static final String ENDLESS = "endless";
+  static final String ITERATIONS = " iterations";
+  static final String SECONDS = " s";
+
+  private static final String PROGRAM = "program";
+  private static final String SIZE = "message size (-s, -a)";
+  private static final String EXTENT = "extent (-n, -D, --run_infinitely)";
   private static final String WRAP_MEMORY = "memory for the PSN wrap";
 
   static Agreement of(Parameters parameters) {
     Parameters.Amount amount = parameters.amount();
     Map<String, String> values = new LinkedHashMap<>();
-    values.put("program", parameters.test().program());
+    values.put(PROGRAM, parameters.test().program());
     values.put("connection type (-c)", parameters.type().name());
     values.put(
-        "message size (-s, -a)",
-        amount.all() ? "all" : amount.adaptable() ? "default" : Long.toString(amount.size()));
+        SIZE, amount.all() ? ALL : amount.adaptable() ? "default" : Long.toString(amount.size()));
     values.put(
-        "extent (-n, -D, --run_infinitely)",
+        EXTENT,
         amount
             .span()
-            .map(span -> span.endless() ? "endless" : "%d s".formatted(span.whole().toSeconds()))
-            .orElse("%d iterations".formatted(amount.iterations())));
+            .map(span -> span.endless() ? ENDLESS : span.whole().toSeconds() + SECONDS)
+            .orElse(amount.iterations() + ITERATIONS));
     values.put("queue pairs (-q)", Integer.toString(parameters.queues().pairs()));
     values.put("bidirectional (-b)", parameters.isBidirectional() ? "yes" : "no");
     boolean connects = parameters.route().meeting().connects();
@@ -55,6 +64,16 @@ record Agreement(Map<String, String> values) {
   /** Whether this side offers memory, so that offers are exchanged if the other one does, too. */
   boolean offersWrapMemory() {
     return values.containsKey(WRAP_MEMORY);
+  }
+
+  /** Whether both are of the same program. */
+  boolean isOfTheProgramOf(Agreement peer) {
+    return values.get(PROGRAM).equals(peer.values.get(PROGRAM));
+  }
+
+  /** How much this side transfers. */
+  ClientAmount amount() {
+    return ClientAmount.of(values.getOrDefault(SIZE, ""), values.getOrDefault(EXTENT, ""));
   }
 
   byte[] toMessage() {

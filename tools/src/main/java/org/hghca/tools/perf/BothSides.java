@@ -168,7 +168,9 @@ public final class BothSides implements AutoCloseable {
         BlockingQueue<Side> ended,
         AtomicReference<RuntimeException> failure) {
       PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
-      session = new PerfSession(parameters, device, nowhere, nowhere, figures::add, watcher);
+      session =
+          new PerfSession(
+              parameters, _ -> parameters, device, nowhere, nowhere, figures::add, watcher);
       thread =
           Thread.ofPlatform()
               .name(client ? "perf client" : "perf server")

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.function.Function;
 import org.hghca.tools.peer.PeerException;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.VerbsException;
@@ -56,9 +57,23 @@ final class Conversation {
             () -> PeerException.unexpected(medium.peer(), "its version of perftest", answer));
   }
 
-  /** Parameters, between two of this program. */
-  Agreement exchange(Agreement own) throws InterruptedException {
-    return Agreement.parse(exchange("its parameters", own.toMessage()));
+  /**
+   * Parameters, between two of this program.
+   *
+   * @param own of this side; a server has read its client's before, which are empty at a client
+   */
+  Agreement exchange(Function<Optional<Agreement>, Agreement> own) throws InterruptedException {
+    if (client) {
+      medium.write(own.apply(Optional.empty()).toMessage());
+      return readAgreement();
+    }
+    Agreement peer = readAgreement();
+    medium.write(own.apply(Optional.of(peer)).toMessage());
+    return peer;
+  }
+
+  private Agreement readAgreement() throws InterruptedException {
+    return Agreement.parse(medium.read("its parameters", Agreement.LENGTH));
   }
 
   /**

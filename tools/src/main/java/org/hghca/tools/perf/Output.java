@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 
 /** What one run prints and keeps. Not thread-safe. */
 final class Output {
-  private final Parameters asked;
+  private Parameters asked;
   private final PrintWriter out;
   private final PrintWriter err;
   private final Consumer<Figure> figures;
@@ -27,6 +27,11 @@ final class Output {
     this.out = out;
     this.err = err;
     this.figures = figures;
+  }
+
+  /** From here on it is of a run with these parameters. */
+  void of(Parameters measured) {
+    asked = measured;
   }
 
   /** Whether header and rows are printed, not one number alone. */

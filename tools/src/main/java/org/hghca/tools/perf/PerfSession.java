@@ -13,10 +13,16 @@ import org.hghca.verbs.QueuePair;
 
 /** One run of a program of perftest, from the conversation to the last row. Not thread-safe. */
 public final class PerfSession {
-  private final Parameters asked;
+  private final ClientAmount.Taker taker;
   private final Device device;
   private final Output output;
   private final Watcher watcher;
+
+  /** What is asked for; at a server with the client's amount, once that is known. */
+  private Parameters asked;
+
+  /** Why this server cannot take its client's amount. */
+  private Optional<PerfException> refusal = Optional.empty();
 
   /** Whether both sides say that they offer memory for the PSN wrap. */
   private boolean offers;
@@ -24,6 +30,7 @@ public final class PerfSession {
   /**
    * A run on a device.
    *
+   * @param taker leaves to a client what the parameters of a server do not name
    * @param out gets header and rows
    * @param err gets warnings
    * @param figures gets each row
@@ -31,12 +38,14 @@ public final class PerfSession {
    */
   public PerfSession(
       Parameters parameters,
+      ClientAmount.Taker taker,
       Device device,
       PrintWriter out,
       PrintWriter err,
       Consumer<Figure> figures,
       Watcher watcher) {
     this.asked = parameters;
+    this.taker = taker;
     this.device = device;
     this.watcher = watcher;
     output = new Output(parameters, out, err, figures);
@@ -106,14 +115,35 @@ public final class PerfSession {
   private Resources agree(Conversation conversation) throws InterruptedException {
     PerfVersion peer = conversation.exchangeVersions();
     if (peer.ours()) {
+      Agreement other =
+          conversation.exchange(
+              client -> {
+                client.ifPresent(this::leaveTo);
+                return agreement();
+              });
+      if (refusal.isPresent()) {
+        throw refusal.get();
+      }
       Agreement own = agreement();
-      Agreement other = conversation.exchange(own);
       own.check(other);
       offers = own.offersWrapMemory() && other.offersWrapMemory();
     }
     Conversation.Layout layout = conversation.exchangeLayouts();
     Mtu mtu = conversation.exchangeMtus(device.mtu());
     return new Resources(asked.within(mtu.bytes()), device, mtu, layout);
+  }
+
+  /** A server takes what its client has; where it cannot, the client finds that they differ. */
+  private void leaveTo(Agreement client) {
+    if (!agreement().isOfTheProgramOf(client)) {
+      return;
+    }
+    try {
+      asked = taker.take(client.amount());
+      output.of(asked);
+    } catch (PerfException e) {
+      refusal = Optional.of(e);
+    }
   }
 
   /** The connection manager exchanges the offers of the queue pairs that it connects. */
@@ -157,6 +187,11 @@ public final class PerfSession {
     Header.of(parameters, resources, client, mtu).forEach(output::print);
     output.document().info(parameters, resources, client, mtu);
     return new Exchange(conversation, resources, output, watcher).run();
+  }
+
+  /** What is measured. */
+  public Parameters parameters() {
+    return asked;
   }
 
   /** What was measured so far. */

@@ -53,6 +53,7 @@ final class Resources implements AutoCloseable {
     this.device = device;
     this.mtu = mtu;
     Parameters.Queues queues = parameters.queues();
+    DeviceRoom.check(queues, attributes());
     int header = parameters.type() == QpType.UD ? Buffers.DATAGRAM_HEADER : 0;
     buffers = new Buffers(queues.pairs(), parameters.largest(), layout, header);
     try {

@@ -103,6 +103,7 @@ class ScriptedPeerTest {
                     run.complete(
                         new PerfSession(
                                 PARAMETERS,
+                                _ -> PARAMETERS,
                                 device,
                                 new PrintWriter(out),
                                 new PrintWriter(err),

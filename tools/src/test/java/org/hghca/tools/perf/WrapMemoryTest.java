@@ -105,7 +105,14 @@ class WrapMemoryTest {
                     PrintWriter out = new PrintWriter(new StringWriter());
                     Device used = Device.inLoop(device.context(), ROUTE);
                     run.complete(
-                        new PerfSession(parameters(type), used, out, out, _ -> {}, Watcher.none())
+                        new PerfSession(
+                                parameters(type),
+                                _ -> parameters(type),
+                                used,
+                                out,
+                                out,
+                                _ -> {},
+                                Watcher.none())
                             .run(medium, client));
                   } catch (InterruptedException | RuntimeException e) {
                     run.completeExceptionally(e);
