@@ -66,10 +66,7 @@ final class Network implements Medium, LinkUser {
     return link.pathMtu();
   }
 
-  /**
-   * The amount of one connection that fits into the default receive buffer of a UDP socket of
-   * Linux.
-   */
+  /** What fits into the default receive buffer of a UDP socket of Linux. */
   @Override
   public int window() {
     return 128;
@@ -78,6 +75,12 @@ final class Network implements Medium, LinkUser {
   @Override
   public boolean losesPackets() {
     return true;
+  }
+
+  @Override
+  public boolean hasDelivered(long time) {
+    LinkPoller.Attachment present = attachment;
+    return present == null || present.hasDelivered(time);
   }
 
   @Override

@@ -144,7 +144,7 @@ public final class EthernetPort {
     return medium == null ? Packet.MAX_PAYLOAD : medium.pathMtu();
   }
 
-  /** KiB that one connection may have in flight; see {@link Medium#window}. */
+  /** KiB that may be in flight to one address; see {@link Medium#window}. */
   public int window() {
     return medium == null ? Medium.DEFAULT_WINDOW : medium.window();
   }
@@ -258,6 +258,13 @@ public final class EthernetPort {
   /** Whether a packet waits to be fetched. */
   public boolean hasArrived() {
     return !arrived.isEmpty();
+  }
+
+  /**
+   * Whether every packet that had come by a time was fetched; where one was not, it soon can be.
+   */
+  public boolean hasFetched(long time) {
+    return arrived.isEmpty() && (medium == null || medium.hasDelivered(time));
   }
 
   /** Fetches the oldest received packet; there must be one. */

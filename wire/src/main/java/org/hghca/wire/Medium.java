@@ -40,10 +40,7 @@ public interface Medium {
     return Packet.MAX_PAYLOAD;
   }
 
-  /**
-   * KiB of one connection that it buffers until the receiver takes them, at least 64: more may be
-   * lost.
-   */
+  /** KiB that it buffers until the receiver takes them, at least 64: more may be lost. */
   default int window() {
     return DEFAULT_WINDOW;
   }
@@ -51,6 +48,15 @@ public interface Medium {
   /** Whether it loses packets now and then, as networks do. */
   default boolean losesPackets() {
     return false;
+  }
+
+  /**
+   * Whether everything that had come by a time is delivered; where it is not, it soon is.
+   *
+   * @param time by the clock of the port's owner
+   */
+  default boolean hasDelivered(long time) {
+    return true;
   }
 
   /**

@@ -138,11 +138,10 @@ class VirtioRunTest {
       return all;
     }
 
-    /** Without the number of the queue pair, which each device chooses for itself. */
     private static List<Wc> of(Side side, CompletionQueue queue) {
       List<Wc> found = Wc.drain(queue);
       assertThat(found).allMatch(wc -> wc.qpNumber() == side.qp.number());
-      return found.stream().map(wc -> wc.at(0)).toList();
+      return found.stream().map(Wc::withoutNumbers).toList();
     }
 
     List<HcaCounters> counters() {

@@ -32,9 +32,9 @@ record Wc(
         completions.sourceQp(index));
   }
 
-  /** The same of another queue pair. */
-  Wc at(int qpNumber) {
-    return new Wc(wrId, status, opcode, bytes, qpNumber, hasImmediate, immediate, sourceQp);
+  /** Without the numbers of queue pairs, which each device chooses for itself. */
+  Wc withoutNumbers() {
+    return new Wc(wrId, status, opcode, bytes, 0, hasImmediate, immediate, 0);
   }
 
   /** The status at the requester; on some profiles only that the request failed. */

@@ -62,14 +62,21 @@ final class EarlyRepeat {
    * Packets are acknowledged.
    *
    * @param next the oldest that is not
+   * @param load gets what was measured, too
    */
-  void progress(int next, long now) {
+  void progress(int next, long now, PeerLoad load) {
     if (times && Psn.compare(timedPsn, next) < 0) {
       times = false;
       doublings = 0;
       long took = Math.max(1, now - timedAt);
-      roundTrip = roundTrip == 0 ? took : roundTrip + (took - roundTrip >> WEIGHT_LOG);
+      roundTrip = smooth(roundTrip, took);
+      load.measured(took);
     }
+  }
+
+  /** A smoothed round trip, 0 for none, after one more. */
+  static long smooth(long before, long took) {
+    return before == 0 ? took : before + (took - before >> WEIGHT_LOG);
   }
 
   /** What is not acknowledged is sent again: an acknowledgement may be for either. */
@@ -84,6 +91,21 @@ final class EarlyRepeat {
 
   /** Nanoseconds without progress after which to repeat, {@code Long.MAX_VALUE}: not at all. */
   long delay() {
-    return roundTrip == 0 ? Long.MAX_VALUE : Math.max(LEAST, ROUND_TRIPS * roundTrip) << doublings;
+    return roundTrip == 0 ? Long.MAX_VALUE : usual(roundTrip) << doublings;
+  }
+
+  /**
+   * Nanoseconds after which an acknowledgement is late, {@code Long.MAX_VALUE} where nothing is
+   * known.
+   *
+   * @param ofOthers the round trip of other connections to the same address, 0 for none
+   */
+  long patience(long ofOthers) {
+    long known = roundTrip == 0 ? ofOthers : roundTrip;
+    return known == 0 ? Long.MAX_VALUE : usual(known);
+  }
+
+  private static long usual(long known) {
+    return Math.max(LEAST, ROUND_TRIPS * known);
   }
 }

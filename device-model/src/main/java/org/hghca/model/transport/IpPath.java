@@ -86,6 +86,14 @@ public final class IpPath {
     packet.destinationIpLow = destinationLow;
   }
 
+  long destinationHigh() {
+    return destinationHigh;
+  }
+
+  long destinationLow() {
+    return destinationLow;
+  }
+
   /** Whether a packet comes from the destination, and to the source. */
   boolean isBack(Packet packet) {
     return packet.sourceIpLow == destinationLow

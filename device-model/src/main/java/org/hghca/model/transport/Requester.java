@@ -16,8 +16,25 @@ final class Requester implements SendSide {
 
   private static final int FOR_EVER = 7;
 
+  /**
+   * After so many nanoseconds it sends even if nothing else is acknowledged, and so many later for
+   * each that waits before it: others may be to queue pairs that are gone.
+   */
+  private static final long PATIENCE = 20_000_000;
+
+  private static final long TURN = 5_000_000;
+
+  /** Time-outs that one is put off at most; the specification allows four in all. */
+  private static final long MOST_LATE = 3;
+
+  /** After so many nanoseconds it looks again whether an answer has come in time. */
+  private static final long LOOK = 1_000_000;
+
   private final Transport transport;
   private final Endpoint endpoint;
+
+  /** Whether what is in flight to its peer's address may be too much together. */
+  private final boolean sharesLoad;
 
   private final SendWindow window;
   private final EarlyRepeat early;
@@ -46,11 +63,26 @@ final class Requester implements SendSide {
   /** When the acknowledgement is late, as far as the timer runs for one. */
   private long timeoutAt;
 
+  /** When what is not acknowledged is repeated, at the latest then. */
+  private long repeatAt;
+
+  /** When it counts no longer as on its way to the peer. */
+  private long lateAt;
+
   /** Set while the peer requires us to wait for its receive buffers. */
   private boolean waitingForReceiver;
 
   /** Set while no packet has been sent since the decision to retransmit. */
   private boolean rewound;
+
+  /** Whether it waits for its turn to send to its peer's address, with nothing in flight. */
+  private boolean waits;
+
+  /** Units that it waits to send, or has a turn for. */
+  private int wanted;
+
+  /** Whether it has waited, and may send whatever else is in flight to the address. */
+  private boolean hasTurn;
 
   /**
    * Set once a sequence NAK was obeyed, or after an RNR NAK: further sequence NAKs of the same
@@ -61,8 +93,9 @@ final class Requester implements SendSide {
   Requester(Transport transport, Endpoint endpoint) {
     this.transport = transport;
     this.endpoint = endpoint;
-    this.window = new SendWindow(transport.window());
-    this.early = new EarlyRepeat(transport.losesPackets());
+    this.sharesLoad = transport.losesPackets();
+    this.window = new SendWindow(transport.window(), transport.loads().unlimited);
+    this.early = new EarlyRepeat(sharesLoad);
   }
 
   @Override
@@ -78,7 +111,11 @@ final class Requester implements SendSide {
     waitingForReceiver = false;
     rewound = false;
     nakObeyed = false;
+    stopWaiting();
     window.reset();
+    PeerLoad load = window.load();
+    window.become(transport.loads().unlimited);
+    transport.loads().leave(load);
     early.reset();
   }
 
@@ -113,6 +150,9 @@ final class Requester implements SendSide {
       }
       sent++;
     }
+    if (budget > 0) {
+      endTurn();
+    }
     return sent;
   }
 
@@ -127,6 +167,7 @@ final class Requester implements SendSide {
       return false;
     }
     if (head == tail) {
+      shareLoad(qp);
       unackedPsn = qp.nextSendPsn;
       unsentPsn = qp.nextSendPsn;
       retriesLeft = qp.retryCount;
@@ -148,6 +189,18 @@ final class Requester implements SendSide {
     ring[tail++ & REQUESTS - 1] = request;
     cursorPacket = 0;
     return true;
+  }
+
+  /** Its packets count as those of all connections to the same address, where some may be lost. */
+  private void shareLoad(ConnectionContext qp) {
+    PeerLoad load = window.load();
+    long high = qp.path.destinationHigh();
+    long low = qp.path.destinationLow();
+    if (sharesLoad
+        && (load == transport.loads().unlimited || load.low != low || load.high != high)) {
+      window.become(transport.loads().join(high, low, transport.window()));
+      transport.loads().leave(load);
+    }
   }
 
   /** Packets of a message; most have one, which needs no division. */
@@ -191,7 +244,45 @@ final class Requester implements SendSide {
     if (isRead && readsUnderWay > 0 && readsUnderWay >= qp.maxReads) {
       return false;
     }
-    return window.takes(request, cursorPacket, isRead ? pieceEnd(request) : cursorPacket + 1);
+    int end = isRead ? pieceEnd(request) : cursorPacket + 1;
+    if (hasTurn || window.takes(request, cursorPacket, end)) {
+      return true;
+    }
+    if (window.isEmpty() && !waits) {
+      waits = true;
+      wanted = window.load(request, cursorPacket, end);
+      int before = window.load().await(this);
+      transport.wakeAfter(endpoint, PATIENCE + before * TURN);
+    }
+    return false;
+  }
+
+  /** Units that it waits to send. */
+  int wanted() {
+    return wanted;
+  }
+
+  /** It has waited and may send a packet, or the piece of a READ. */
+  void takeTurn() {
+    waits = false;
+    hasTurn = true;
+    transport.cancelTimer(endpoint);
+    transport.schedule(endpoint);
+  }
+
+  private void endTurn() {
+    if (hasTurn) {
+      hasTurn = false;
+      window.load().ended(wanted);
+    }
+  }
+
+  private void stopWaiting() {
+    if (waits) {
+      waits = false;
+      window.load().forget(this);
+    }
+    endTurn();
   }
 
   /** The packet behind the piece of a READ or atomic that is asked for at the cursor. */
@@ -224,7 +315,7 @@ final class Requester implements SendSide {
     if (run == null) {
       return 0;
     }
-    run.first.ackRequest = window.asks(request, cursorPacket, end) || end == request.packets;
+    run.first.ackRequest = end == request.packets || window.asks(request, cursorPacket, end);
     if (!transport.transmit(run)) {
       return 0;
     }
@@ -266,7 +357,7 @@ final class Requester implements SendSide {
     }
     // At a limited rate half a window may take longer than the time-out.
     packet.ackRequest =
-        window.sent(request, cursorPacket, end) || isLast || endpoint.rate.isLimited();
+        window.sent(request, cursorPacket, end, isRead || endpoint.rate.isLimited());
     sent(qp, request, end, packet.ackRequest);
     transport.transmit(packet);
   }
@@ -275,9 +366,10 @@ final class Requester implements SendSide {
   private void sent(ConnectionContext qp, SendWork request, int end, boolean asks) {
     rewound = false;
     int behind = Psn.add(request.firstPsn, end);
-    if (unackedPsn == unsentPsn) {
+    if (unackedPsn == unsentPsn || hasTurn) {
       startTimer(qp);
     }
+    endTurn();
     if (Psn.distance(unackedPsn, behind) > Psn.distance(unackedPsn, unsentPsn)) {
       unsentPsn = behind;
       if (asks) {
@@ -504,7 +596,8 @@ final class Requester implements SendSide {
   }
 
   private void progress(ConnectionContext qp) {
-    early.progress(unackedPsn, transport.now());
+    stopWaiting(); // it was late, not lost
+    early.progress(unackedPsn, transport.now(), window.load());
     qp.oldestUnackedPsn = unackedPsn;
     qp.setChanged(true);
     retriesLeft = qp.retryCount;
@@ -553,6 +646,7 @@ final class Requester implements SendSide {
   }
 
   private void rewind() {
+    stopWaiting();
     window.rewound();
     early.rewound();
     transport.counters().retries++;
@@ -564,6 +658,10 @@ final class Requester implements SendSide {
 
   @Override
   public void timeout(ConnectionContext qp) {
+    if (waits) {
+      window.load().give(this);
+      return;
+    }
     if (head == tail) {
       return;
     }
@@ -573,10 +671,18 @@ final class Requester implements SendSide {
     } else {
       ring[head & REQUESTS - 1].gapAt = -1;
       nakObeyed = false;
-      if (transport.now() < timeoutAt) {
+      if (window.counts() && transport.now() >= lateAt) {
+        window.late();
+      }
+      if (transport.now() < repeatAt) {
+        wake();
+      } else if (transport.now() < timeoutAt) {
         repeatEarly();
+      } else if (mayBeAnswered(qp)) {
+        transport.wakeAfter(endpoint, LOOK);
       } else {
         transport.counters().timeouts++;
+        window.load().late();
         rewound = false;
         retry(qp);
       }
@@ -586,26 +692,47 @@ final class Requester implements SendSide {
     }
   }
 
+  /** Whether the answer may have come in time, and wait for its turn behind others. */
+  private boolean mayBeAnswered(ConnectionContext qp) {
+    return sharesLoad
+        && transport.now() < timeoutAt + MOST_LATE * (4096L << qp.ackTimeout)
+        && !transport.hasProcessed(timeoutAt);
+  }
+
   private void repeatEarly() {
     if (!rewound) {
       early.repeated();
       window.lost();
       rewind();
     }
-    wakeForRepeat();
+    setRepeat();
+    wake();
   }
 
   private void startTimer(ConnectionContext qp) {
-    if (qp.ackTimeout == 0) {
-      transport.cancelTimer(endpoint);
-    } else {
-      timeoutAt = transport.now() + (4096L << qp.ackTimeout);
-      wakeForRepeat();
-    }
+    timeoutAt = qp.ackTimeout == 0 ? Long.MAX_VALUE : transport.now() + (4096L << qp.ackTimeout);
+    setRepeat();
+    wake();
   }
 
-  private void wakeForRepeat() {
-    transport.wakeAfter(endpoint, Math.min(timeoutAt - transport.now(), early.delay()));
+  private void setRepeat() {
+    long now = transport.now();
+    repeatAt =
+        timeoutAt == Long.MAX_VALUE ? timeoutAt : Math.min(timeoutAt, after(now, early.delay()));
+    lateAt = after(now, early.patience(window.load().roundTrip()));
+  }
+
+  private static long after(long now, long delay) {
+    return delay == Long.MAX_VALUE ? delay : now + delay;
+  }
+
+  private void wake() {
+    long at = window.counts() ? Math.min(repeatAt, lateAt) : repeatAt;
+    if (at == Long.MAX_VALUE) {
+      transport.cancelTimer(endpoint);
+    } else {
+      transport.wakeAfter(endpoint, at - transport.now());
+    }
   }
 
   /** Completes the oldest request with an error, and moves the queue pair to ERR. */

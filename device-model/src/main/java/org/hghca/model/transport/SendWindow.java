@@ -6,8 +6,9 @@ package org.hghca.model.transport;
  *
  * <p>Loads are counted in units: a packet is one for each started KiB of its payload, and at least
  * one. READs and atomics count by their responses. As many units are in flight as the medium keeps,
- * so that one queue pair does not overrun such a socket. A loss halves that, as it shows that
- * several share the buffer; each window that is acknowledged then adds a little.
+ * and the connections to one address share them ({@link PeerLoad}), so that they do not overrun
+ * such a socket; but each may have one packet in flight, or one piece of a READ, so that none waits
+ * for another. A loss halves the window; each window that is acknowledged then adds a little.
  */
 final class SendWindow {
   /** What losses leave. */
@@ -21,8 +22,12 @@ final class SendWindow {
   /** Units in flight at most. */
   private final int most;
 
+  private PeerLoad load;
   private int size;
   private int inFlight;
+
+  /** Those of them that count in the load: not those whose acknowledgement is late. */
+  private int counted;
 
   /** Units acknowledged since the window last grew. */
   private int acknowledged;
@@ -32,10 +37,23 @@ final class SendWindow {
 
   /**
    * @param most units that may be in flight as long as nothing is lost, at least 64
+   * @param load that they count in
    */
-  SendWindow(int most) {
+  SendWindow(int most, PeerLoad load) {
     this.most = most;
+    this.load = load;
     this.size = most;
+  }
+
+  PeerLoad load() {
+    return load;
+  }
+
+  /** Counts in another load from here on. */
+  void become(PeerLoad other) {
+    load.changed(counted, 0);
+    load = other;
+    load.changed(0, counted);
   }
 
   void reset() {
@@ -76,53 +94,93 @@ final class SendWindow {
 
   /** How many full packets of a request may be sent now. */
   int room(SendWork request) {
-    return (size - inFlight) / units(request.mtu);
+    return (limit() - inFlight) / units(request.mtu);
+  }
+
+  private int limit() {
+    return Math.min(size, load.share());
   }
 
   /** Whether one of some packets must ask for an acknowledgement if they are sent now. */
   boolean asks(SendWork request, int from, int to) {
-    int units = units(request, from, to);
-    return unasked + units >= size / 2 || inFlight + units >= size;
+    return asks(units(request, from, to));
+  }
+
+  private boolean asks(int units) {
+    int limit = limit();
+    return unasked + units >= limit / 2 || inFlight + units >= limit || !load.takes(units + 1);
   }
 
   /** Packets of a request are sent, each by itself. */
   void sentEach(SendWork request, int from, int to) {
     int units = units(request, from, to);
-    if (unasked + units < size / 2 && inFlight + units < size) {
-      inFlight += units; // none of them asks
+    if (to < request.packets && !asks(units)) { // none of them asks
       unasked += units;
+      become(inFlight + units);
       return;
     }
     for (int i = from; i < to; i++) {
-      sent(request, i, i + 1);
+      sent(request, i, i + 1, false);
     }
   }
 
   /** Whether packets of a request may be sent now. */
   boolean takes(SendWork request, int from, int to) {
-    return inFlight == 0 || inFlight + units(request, from, to) <= size;
+    int units = units(request, from, to);
+    if (inFlight > unasked) {
+      return inFlight + units <= limit() && load.takes(units);
+    }
+    return inFlight > 0 // no answer is on its way that would let it go on
+        || load.admits(units);
+  }
+
+  boolean isEmpty() {
+    return inFlight == 0;
   }
 
   /**
    * Packets of a request are sent.
    *
+   * @param answered whether the peer answers them, or is asked to, in any case
    * @return whether they must ask for an acknowledgement, so that the window never fills without
    */
-  boolean sent(SendWork request, int from, int to) {
+  boolean sent(SendWork request, int from, int to, boolean answered) {
     int units = units(request, from, to);
-    inFlight += units;
-    unasked += units;
-    boolean asks = unasked >= size / 2 || inFlight >= size;
-    if (asks) {
-      unasked = 0;
-    }
+    boolean asks = answered || to == request.packets || asks(units);
+    unasked = asks ? 0 : unasked + units;
+    become(inFlight + units);
     return asks;
+  }
+
+  private void become(int units) {
+    int before = counted;
+    counted = units > inFlight ? counted + units - inFlight : Math.min(counted, units);
+    inFlight = units;
+    load.changed(before, counted);
+  }
+
+  /** The acknowledgement is late: what is in flight may be lost, and is no load any more. */
+  void late() {
+    int before = counted;
+    counted = 0;
+    load.changed(before, 0);
+  }
+
+  /** Whether some of what is in flight counts in the load. */
+  boolean counts() {
+    return counted > 0;
+  }
+
+  /** Units of packets of a request. */
+  int load(SendWork request, int from, int to) {
+    return units(request, from, to);
   }
 
   /** Packets of a request are acknowledged. They may be ones that were sent before a rewind. */
   void acknowledged(SendWork request, int from, int to) {
     int units = units(request, from, to);
-    inFlight = Math.max(0, inFlight - units);
+    become(Math.max(0, inFlight - units));
+    load.acknowledged(units);
     if (size < most) {
       acknowledged += units;
       if (acknowledged >= size) {
@@ -134,7 +192,7 @@ final class SendWindow {
 
   /** Everything in flight is sent again. */
   void rewound() {
-    inFlight = 0;
+    become(0);
     unasked = 0;
   }
 

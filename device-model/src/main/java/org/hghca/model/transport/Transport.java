@@ -49,6 +49,7 @@ public final class Transport {
   private final EventSink events;
   private final TransportCounters counters = new TransportCounters();
   private final Timers timers = new Timers();
+  private final PeerLoads loads = new PeerLoads();
   private final CongestionNotifier notifier = new CongestionNotifier(this);
 
   /** Of the turns that rate limits have put off. */
@@ -561,9 +562,18 @@ public final class Transport {
     return port.losesPackets();
   }
 
-  /** KiB that a connection may have in flight. */
+  /** Whether every packet that had come by a time is processed; where one is not, it soon is. */
+  boolean hasProcessed(long time) {
+    return port.hasFetched(time);
+  }
+
+  /** KiB that may be in flight to one address. */
   int window() {
     return port.window();
+  }
+
+  PeerLoads loads() {
+    return loads;
   }
 
   /** A packet without addresses. */

@@ -134,16 +134,16 @@ class EarlyRepeatTest {
     assertThat(early.delay()).isEqualTo(Long.MAX_VALUE);
     early.sent(5, 0);
     early.sent(6, 1);
-    early.progress(5, 10_000_000); // what was before
+    early.progress(5, 10_000_000, PeerLoad.unlimited()); // what was before
     assertThat(early.delay()).isEqualTo(Long.MAX_VALUE);
-    early.progress(6, 100_000_000);
+    early.progress(6, 100_000_000, PeerLoad.unlimited());
     assertThat(early.delay()).isEqualTo(400_000_000);
     early.sent(7, 200_000_000);
     early.rewound(); // the answer may be for either
-    early.progress(8, 201_000_000);
+    early.progress(8, 201_000_000, PeerLoad.unlimited());
     assertThat(early.delay()).isEqualTo(400_000_000);
     early.sent(8, 300_000_000);
-    early.progress(9, 320_000_000);
+    early.progress(9, 320_000_000, PeerLoad.unlimited());
     assertThat(early.delay()).isEqualTo(360_000_000);
   }
 
@@ -152,13 +152,13 @@ class EarlyRepeatTest {
   void doubledDelayStaysUntilAPacketThatWasSentOnceIsAcknowledged() {
     EarlyRepeat early = new EarlyRepeat(true);
     early.sent(0, 0);
-    early.progress(1, 2_000_000);
+    early.progress(1, 2_000_000, PeerLoad.unlimited());
     early.repeated();
     early.rewound();
-    early.progress(2, 30_000_000);
+    early.progress(2, 30_000_000, PeerLoad.unlimited());
     assertThat(early.delay()).isEqualTo(16_000_000);
     early.sent(2, 30_000_000);
-    early.progress(3, 32_000_000);
+    early.progress(3, 32_000_000, PeerLoad.unlimited());
     assertThat(early.delay()).isEqualTo(8_000_000);
   }
 

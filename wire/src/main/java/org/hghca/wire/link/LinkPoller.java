@@ -149,6 +149,14 @@ public final class LinkPoller {
      */
     void read();
 
+    /**
+     * Whether the user has got everything that had come by a time. Where it has not, the link is
+     * read soon.
+     *
+     * @param time by {@link System#nanoTime}
+     */
+    boolean hasDelivered(long time);
+
     @Override
     void close();
   }
@@ -169,6 +177,12 @@ public final class LinkPoller {
 
     /** Where threads other than the poller's read into. */
     private ReceiveBatch own;
+
+    /** The user has got everything that had come by then. */
+    private volatile long deliveredUntil = System.nanoTime();
+
+    /** Whether it is to be read although nothing may have come. */
+    private volatile boolean wanted;
 
     /** When such a thread has read last. */
     private volatile long readAt = System.nanoTime() - LEFT;
@@ -228,9 +242,11 @@ public final class LinkPoller {
           boolean wasUp = link.isUp();
           own.clear();
           link.receive(own);
+          boolean all = !own.isFull();
           if (own.count() > 0 || link.needsFlush() || !link.hasRoom() || link.isUp() != wasUp) {
             deliver(own);
           }
+          deliveredUntil = all ? readAt : deliveredUntil;
         }
       } catch (RuntimeException | Error e) {
         failed(e);
@@ -240,6 +256,21 @@ public final class LinkPoller {
         }
         busy.unlock();
       }
+    }
+
+    @Override
+    public boolean hasDelivered(long time) {
+      if (deliveredUntil - time >= 0) {
+        return true;
+      }
+      wanted = true;
+      hurry();
+      return false;
+    }
+
+    /** Whether to read it now, whatever the system says of it. */
+    boolean isDue(long now) {
+      return wanted || link.deadline() <= now;
     }
 
     /** Batch by batch, between which others get the lock of the user; the user may close. */
@@ -262,9 +293,13 @@ public final class LinkPoller {
       busy.lock();
       try {
         if (!closed) {
+          wanted = false;
+          long now = System.nanoTime();
           batch.clear();
           link.receive(batch);
+          boolean all = !batch.isFull();
           deliver(batch);
+          deliveredUntil = all ? now : deliveredUntil;
         }
       } catch (RuntimeException | Error e) {
         failed(e);
@@ -339,10 +374,12 @@ public final class LinkPoller {
         long due = nextDeadline();
         int ready = linux.epollWait(epoll, events, millisTo(due));
         boolean left = ready > 0;
+        boolean hurried = false;
         for (int i = 0; i < ready; i++) {
           int told = events.get(INT, (long) i * EVENT + EVENT_DATA);
           if (told == WAKE) {
             linux.read(wakeup, count);
+            hurried = true;
             left = false;
           } else {
             left &= !read(told);
@@ -351,7 +388,7 @@ public final class LinkPoller {
         if (left) {
           LockSupport.parkNanos(REST);
         }
-        if (due != Long.MAX_VALUE) {
+        if (hurried || due != Long.MAX_VALUE) {
           readOverdue();
         }
       } while (!ends());
@@ -373,7 +410,7 @@ public final class LinkPoller {
       long now = System.nanoTime();
       Place[] present = places;
       for (Place place : present) {
-        if (place != null && place.link.deadline() <= now) {
+        if (place != null && place.isDue(now)) {
           place.ready(batch);
         }
       }
