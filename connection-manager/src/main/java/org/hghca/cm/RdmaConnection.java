@@ -25,6 +25,9 @@ import org.hghca.verbs.VerbsException;
 public final class RdmaConnection implements AutoCloseable {
   private static final Duration REPORT = Duration.ofSeconds(1);
 
+  /** Deeper queues get the usual ring. */
+  private static final int MOST_OWN_RING = 2048;
+
   private final CmId id;
   private final EventChannel channel;
   private final RdmaOptions options;
@@ -207,8 +210,13 @@ public final class RdmaConnection implements AutoCloseable {
                 .maxInline(options.maxInline()));
   }
 
+  /** Of one queue pair: a larger ring would only take memory, of each connection. */
   private static CompletionQueue queue(Context context, int depth, CompletionChannel channel) {
-    return context.createCompletionQueue(CompletionQueueConfig.of(depth).withChannel(channel));
+    CompletionQueueConfig config = CompletionQueueConfig.of(depth).withChannel(channel);
+    return context.createCompletionQueue(
+        depth > MOST_OWN_RING
+            ? config
+            : config.withRingEntries(Integer.highestOneBit(2 * depth - 1)));
   }
 
   private <T extends AutoCloseable> T owns(T made) {

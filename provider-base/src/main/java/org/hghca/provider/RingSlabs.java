@@ -19,6 +19,9 @@ import org.hghca.vfio.RangeAllocator;
  * @param <S> the owner's type of a slab
  */
 public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseable {
+  /** The first slab, as an owner may have few rings; each further one is twice as large. */
+  private static final long FIRST_BYTES = 1 << 16;
+
   private static final long SLAB_BYTES = 1 << 20;
 
   /** Memory that the card accesses, and the action that frees it. */
@@ -35,6 +38,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
   /** A new slab has no pieces and is in no list. */
   private Slab spare;
 
+  private long nextBytes = FIRST_BYTES;
   private boolean closed;
 
   /**
@@ -129,8 +133,16 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
         return new Piece(slabs.get(i), offset.getAsLong(), bytes);
       }
     }
-    Slab fresh = spare == null ? new Slab(source.apply(SLAB_BYTES)) : spare;
-    spare = null;
+    Slab kept = spare;
+    if (kept != null && kept.backing.mapping().segment().byteSize() >= bytes) {
+      spare = null;
+      return take(kept, bytes);
+    }
+    while (nextBytes < 2 * bytes) {
+      nextBytes *= 2;
+    }
+    Slab fresh = new Slab(source.apply(nextBytes));
+    nextBytes = Math.min(SLAB_BYTES, 2 * nextBytes);
     return take(fresh, bytes);
   }
 
@@ -145,7 +157,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
       return;
     }
     slabs.remove(slab);
-    if (spare == null && !closed && slab.backing.mapping().segment().byteSize() == SLAB_BYTES) {
+    if (spare == null && !closed && slab.backing.mapping().segment().byteSize() <= SLAB_BYTES) {
       spare = slab;
     } else {
       slab.backing.close();

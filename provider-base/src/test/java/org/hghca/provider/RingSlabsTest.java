@@ -59,14 +59,31 @@ public class RingSlabsTest {
   @Test
   public void manyRingsShareOneMapping() {
     List<DmaMapping> pieces = new ArrayList<>();
-    for (int i = 0; i < 128; i++) {
+    for (int i = 0; i < 8; i++) {
       pieces.add(slabs.allocate(8192));
     }
     assertThat(mapped).hasSize(1);
-    assertThat(pieces.stream().map(piece -> piece.iova(0)).distinct()).hasSize(128);
+    assertThat(pieces.stream().map(piece -> piece.iova(0)).distinct()).hasSize(8);
     assertThat(pieces.get(1).iova(4096)).isEqualTo(IOVA + 8192 + 4096);
     slabs.allocate(1);
     assertThat(mapped).hasSize(2);
+  }
+
+  @Test
+  public void slabsGrowWithTheNumberOfRings() {
+    for (int i = 0; i < 3 * SLAB / 8192; i++) {
+      slabs.allocate(8192);
+    }
+    assertThat(mapped)
+        .extracting(slab -> slab.segment().byteSize() / 1024)
+        .containsExactly(64L, 128L, 256L, 512L, 1024L, 1024L, 1024L);
+  }
+
+  @Test
+  public void firstSlabHasRoomForTwoOfItsRings() {
+    slabs.allocate(100 * 1024);
+    slabs.allocate(100 * 1024);
+    assertThat(mapped).hasSize(1);
   }
 
   @Test
@@ -101,7 +118,7 @@ public class RingSlabsTest {
     for (int i = 0; i < 5 * SLAB / 4096; i++) {
       pieces.add(slabs.allocate(4096));
     }
-    assertThat(mapped).hasSize(5);
+    assertThat(mapped).hasSize(9);
     DmaMapping last = pieces.removeLast();
     pieces.forEach(DmaMapping::close);
     assertThat(mapped).as("the last piece's, and an empty one").hasSize(2);

@@ -12,11 +12,19 @@ final class Arrivals implements AutoCloseable {
   private final CompletionQueue queue;
   private final Completions one = new Completions(1);
 
+  /**
+   * Makes the queue, with a ring of no more than that.
+   *
+   * @param entries of all queues that report to it
+   */
   Arrivals(Context context, int entries) {
     channel = context.createCompletionChannel();
     try {
-      CompletionQueueConfig config = CompletionQueueConfig.of(entries).withChannel(channel);
-      queue = context.createCompletionQueue(config);
+      queue =
+          context.createCompletionQueue(
+              CompletionQueueConfig.of(entries)
+                  .withRingEntries(Integer.highestOneBit(2 * entries - 1))
+                  .withChannel(channel));
     } catch (RuntimeException e) {
       channel.close();
       throw e;

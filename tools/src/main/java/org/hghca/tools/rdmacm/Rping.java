@@ -2,12 +2,12 @@ package org.hghca.tools.rdmacm;
 
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.hghca.cm.CmEvent;
 import org.hghca.cm.CmEventType;
@@ -17,7 +17,8 @@ import org.hghca.cm.PortSpace;
 
 /**
  * The program rping. One thread takes the events; the thread that runs the program, or in a
- * persistent server one for each connection, does the pings.
+ * persistent server a virtual one for each connection, does the pings. How many connections may be
+ * answered and not confirmed is up to the connection manager; none of them waits for another.
  */
 public final class Rping {
   private static final ConnectionParameters PARAMETERS =
@@ -121,13 +122,13 @@ public final class Rping {
   }
 
   private int serve() throws InterruptedException {
-    List<Thread> threads = new ArrayList<>();
+    ExecutorService connections = Executors.newVirtualThreadPerTaskExecutor();
     try (CmId listener = endpoint.createId(PortSpace.TCP)) {
       Failures.check("rdma_bind_addr", () -> listener.bind(options.address()));
       Failures.check("rdma_listen", () -> listener.listen(BACKLOG));
       while (options.persistent()) {
         RpingSession session = requests.take();
-        threads.add(Thread.ofPlatform().name("rping-connection").start(() -> serveAlone(session)));
+        connections.execute(() -> serveAlone(session));
       }
       int status = serve(requests.take());
       if (status != 0) {
@@ -135,10 +136,8 @@ public final class Rping {
       }
       return status;
     } finally {
-      threads.forEach(Thread::interrupt);
-      for (Thread thread : threads) {
-        thread.join();
-      }
+      connections.shutdownNow();
+      connections.close();
       requests.forEach(RpingSession::close);
     }
   }
