@@ -1,6 +1,7 @@
 /** A software HCA, and a virtio network card, behind the device half of the PCI seam. */
 module org.hghca.model {
   requires org.hghca.abi;
+  requires org.hghca.linux;
   requires transitive org.hghca.vfio;
   requires transitive org.hghca.wire;
   requires org.hghca.virtio.abi;

@@ -10,6 +10,7 @@ module org.hghca.linux {
 
   // For the modules of the project; the package is no public API.
   exports org.hghca.linux to
+      org.hghca.model,
       org.hghca.vfio,
       org.hghca.wire;
 

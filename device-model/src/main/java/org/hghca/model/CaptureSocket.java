@@ -7,13 +7,21 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import org.hghca.linux.Linux;
+import org.hghca.linux.SocketFile;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.capture.CaptureFile;
@@ -30,6 +38,8 @@ public final class CaptureSocket implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CaptureSocket.class);
   private static final int S_IFMT = 0xf000;
   private static final int S_IFSOCK = 0xc000;
+  private static final FileAttribute<?> OWNER_ALONE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   /** The most connections at a time: each has a buffer of 8 MiB. */
   static final int MOST_CLIENTS = 16;
@@ -54,37 +64,73 @@ public final class CaptureSocket implements AutoCloseable {
     return Path.of(served + ".capture");
   }
 
+  /** Begins to listen, for this user, as {@link #open(Path, Optional, SoftwareHca)} does. */
+  public static CaptureSocket open(Path path, SoftwareHca hca) {
+    return open(path, Optional.empty(), hca);
+  }
+
   /**
    * Begins to listen. A socket that a dead process has left there is replaced: the path belongs to
    * who serves the HCA.
    *
+   * @param group whose members may connect as well as this user: the mode of the socket is 0660,
+   *     without a group 0600, whatever the umask
    * @throws VfioException {@code INVALID} when a socket cannot be there, saying why
    */
-  public static CaptureSocket open(Path path, SoftwareHca hca) {
+  public static CaptureSocket open(Path path, Optional<GroupPrincipal> group, SoftwareHca hca) {
     try {
       removeDead(path);
-      ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-      try {
-        server.bind(UnixDomainSocketAddress.of(path));
-      } catch (IOException | RuntimeException | Error e) {
-        server.close();
-        throw e;
-      }
-      CaptureSocket socket = new CaptureSocket(path, hca, server);
+      CaptureSocket socket = new CaptureSocket(path, hca, listen(path, group));
       Thread.ofPlatform().daemon().name("hghca-captures").start(socket::accept);
       return socket;
     } catch (IOException e) {
       throw new VfioException(
-          Reason.INVALID, "captures: no socket at '%s': %s".formatted(path, e.getMessage()), e);
+          Reason.INVALID, "captures: no socket at '%s': %s".formatted(path, why(e)), e);
     }
+  }
+
+  /**
+   * The channel listens as soon as it is bound, with the mode that the umask leaves: therefore in a
+   * folder that nobody else can enter. The socket moves to its path when its mode is right.
+   */
+  private static ServerSocketChannel listen(Path path, Optional<GroupPrincipal> group)
+      throws IOException {
+    // With the socket's name no longer than the shortest x.capture: a path has 107 bytes.
+    String random = ".%06x".formatted(ThreadLocalRandom.current().nextInt(1 << 24));
+    Path folder = Files.createDirectory(path.resolveSibling(random), OWNER_ALONE);
+    try {
+      return listen(folder.resolve("s"), path, group);
+    } finally {
+      Files.delete(folder);
+    }
+  }
+
+  private static ServerSocketChannel listen(Path made, Path path, Optional<GroupPrincipal> group)
+      throws IOException {
+    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      server.bind(UnixDomainSocketAddress.of(made));
+      SocketFile.restrict(Linux.system(), made, group);
+      Files.move(made, path);
+      return server;
+    } catch (IOException | RuntimeException | Error e) {
+      server.close();
+      Files.deleteIfExists(made);
+      throw e;
+    }
+  }
+
+  private static String why(IOException e) {
+    return e instanceof FileSystemException ? e.toString() : e.getMessage();
   }
 
   private static void removeDead(Path path) throws IOException {
     try {
       int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-      if ((mode & S_IFMT) == S_IFSOCK) {
-        Files.delete(path);
+      if ((mode & S_IFMT) != S_IFSOCK) {
+        throw new IOException("it exists and is no socket");
       }
+      Files.delete(path);
     } catch (NoSuchFileException e) {
       LOG.trace("{} is free", path, e);
     }

@@ -1,12 +1,17 @@
 package org.hghca.tools;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
+import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -22,10 +27,12 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserServer;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code hghca model serve}: software cards for other processes, such as a virtual machine. */
 @Command(
@@ -56,6 +63,15 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
   private Path peer;
 
   @Option(
+      names = "--socket-group",
+      paramLabel = "<group>",
+      converter = Group.class,
+      description =
+          "The group, by name or number, whose members may connect to the sockets, as QEMU does"
+              + " that runs as another user (default: only this user may).")
+  private Optional<GroupPrincipal> group = Optional.empty();
+
+  @Option(
       names = "--kind",
       paramLabel = "<name>",
       description = "What is served: hca or virtio (default: hca).")
@@ -80,6 +96,23 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
       paramLabel = "<key=value>",
       description = "The same, of the peer.")
   private Map<String, String> peerOptions = new LinkedHashMap<>();
+
+  /** A group of this machine. */
+  static final class Group implements ITypeConverter<GroupPrincipal> {
+    @Override
+    public GroupPrincipal convert(String name) throws IOException {
+      try {
+        if (!name.startsWith("-")) { // a number below 0 is no group
+          return FileSystems.getDefault()
+              .getUserPrincipalLookupService()
+              .lookupPrincipalByGroupName(name);
+        }
+      } catch (UserPrincipalNotFoundException e) {
+        // The same answer.
+      }
+      throw new TypeConversionException("there is no group '%s'".formatted(name));
+    }
+  }
 
   /** Kinds of software cards, by the names that users give. */
   private enum Kind {
@@ -177,10 +210,11 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
     if (ending) {
       throw new VfioException(Reason.CLOSED, "ended before it began");
     }
-    UserServer server = UserServer.start(path.toString(), hca);
+    UserServer server = UserServer.start(path.toString(), group, hca);
     running.push(server::close);
     try {
-      CaptureSocket captures = CaptureSocket.open(CaptureSocket.beside(path.toString()), hca);
+      CaptureSocket captures =
+          CaptureSocket.open(CaptureSocket.beside(path.toString()), group, hca);
       running.push(captures::close);
     } catch (VfioException e) {
       // The HCA is served nevertheless.

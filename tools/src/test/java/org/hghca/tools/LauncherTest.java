@@ -7,6 +7,8 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -98,6 +100,51 @@ class LauncherTest {
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  @Test
+  void servedSocketsAreTheOwnersAloneWhateverTheUmask() throws Exception {
+    LauncherTree tree = built();
+    Path socket = folder.resolve("a.sock");
+    for (String umask : List.of("0000", "0077")) {
+      Process process =
+          tree.shell("umask %s; exec $hghca model serve --socket %s".formatted(umask, socket))
+              .start();
+      try {
+        assertThat(process.inputReader().readLine())
+            .startsWith("serving")
+            .contains(" on " + socket);
+        for (Path file : List.of(socket, folder.resolve("a.sock.capture"))) {
+          assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+              .as("%s with umask %s", file, umask)
+              .isEqualTo("rw-------");
+        }
+        process.toHandle().destroy();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      } finally {
+        process.destroyForcibly();
+      }
+    }
+  }
+
+  /** The superuser may give files to any group, unless it lacks the capability. */
+  @Test
+  void socketOfAGroupThatTheUserIsNotInIsAFailure() throws Exception {
+    boolean isRoot = "root".equals(System.getProperty("user.name"));
+    Path socket = folder.resolve("a.sock");
+    CommandLineRun run =
+        built()
+            .run(
+                "exec %s $hghca model serve --socket %s --socket-group 4242"
+                    .formatted(
+                        isRoot ? "setpriv --bounding-set=-chown --clear-groups" : "", socket));
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .isEqualTo(
+            ("hghca: cannot set who may connect to '%s': Operation not permitted: this user must be"
+                    + " a member of the group '4242'\n")
+                .formatted(socket));
+    assertThat(socket).doesNotExist();
   }
 
   @Test

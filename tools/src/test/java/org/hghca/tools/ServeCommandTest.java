@@ -16,7 +16,10 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.stream.Stream;
+import org.hghca.model.CaptureSocket;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
@@ -181,6 +184,42 @@ final class ServeCommandTest {
         .contains("a ? in the name is written %3F");
 
     command.end();
+  }
+
+  /** Also the sockets of captures, and both of a peer. */
+  @Test
+  void socketsAreTheGroupsToo() throws Exception {
+    // The superuser may give a file to any group, others to their own.
+    boolean isRoot = "root".equals(System.getProperty("user.name"));
+    Object group = isRoot ? 4242 : Files.getAttribute(directory, "unix:gid");
+    Path left = directory.resolve("left");
+    Path right = directory.resolve("right");
+    Serving command = new Serving("--socket=" + left, "--peer=" + right, "--socket-group=" + group);
+    assertThat(command.line()).endsWith(" on " + left);
+    assertThat(command.line()).endsWith(" on " + right);
+    for (Path socket : List.of(left, right)) {
+      for (Path file : List.of(socket, CaptureSocket.beside(socket.toString()))) {
+        assertThat(Files.getAttribute(file, "unix:gid")).as("%s", file).isEqualTo(group);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+            .isEqualTo("rw-rw----");
+      }
+    }
+    command.end();
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void groupThatDoesNotExistIsNamed() {
+    Path socket = directory.resolve("socket");
+    for (String group : List.of("no-such-group", "-1", "4294967295")) {
+      assertUsage(
+          "Invalid value for option '--socket-group': there is no group '" + group + "'",
+          "model",
+          "serve",
+          "--socket=" + socket,
+          "--socket-group=" + group);
+    }
+    assertThat(socket).doesNotExist();
   }
 
   @Test

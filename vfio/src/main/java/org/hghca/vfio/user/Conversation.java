@@ -77,16 +77,13 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     maxTransfer = bytes;
   }
 
-  /**
-   * Waits for the beginning of the client's first message.
-   *
-   * @throws VfioException {@code CLOSED} when the client does not say anything in time
-   */
-  void awaitFirst() {
-    if (!channel.awaitMessage(patience)) {
-      throw new VfioException(
-          Reason.CLOSED, "the client has said nothing within %s".formatted(patience));
-    }
+  /** See {@link UserChannel#beginHandshake}. */
+  void beginHandshake(Duration limit) {
+    channel.beginHandshake(limit);
+  }
+
+  void endHandshake() {
+    channel.endHandshake();
   }
 
   /**

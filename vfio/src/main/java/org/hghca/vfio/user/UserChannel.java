@@ -122,8 +122,11 @@ final class UserChannel implements AutoCloseable {
 
   private volatile boolean hungUp;
 
-  /** Deadline for the message that is being received; 0 until a thread waits for it. */
+  /** Deadline for the message that is being received; 0 until a thread waits for the rest of it. */
   private long wholeBy;
+
+  /** Deadline for everything that is sent and received during a handshake; 0 outside. */
+  private volatile long handshakeBy;
 
   private boolean released;
 
@@ -146,6 +149,15 @@ final class UserChannel implements AutoCloseable {
   /** Connects to a server; see {@link UserSocket#connect}. */
   static UserChannel connect(SystemCalls system, String path, Duration patience) {
     return new UserChannel(system, UserSocket.connect(system, path), patience);
+  }
+
+  /** Limits the time until {@link #endHandshake}, whatever is sent and received until then. */
+  void beginHandshake(Duration limit) {
+    handshakeBy = after(limit);
+  }
+
+  void endHandshake() {
+    handshakeBy = 0;
   }
 
   boolean isClosed() {
@@ -206,13 +218,24 @@ final class UserChannel implements AutoCloseable {
   }
 
   private VfioException unread() {
+    return late("read a message");
+  }
+
+  private VfioException late(String what) {
     return new VfioException(
-        Reason.CLOSED, "the peer did not read a message within %s".formatted(patience));
+        Reason.CLOSED,
+        handshakeBy == 0
+            ? "the peer did not %s within %s".formatted(what, patience)
+            : "the peer did not complete the handshake in time");
   }
 
   /** The deadline of a wait that begins now; never 0. */
   private long deadline() {
-    return System.nanoTime() + patience.toNanos() | 1;
+    return handshakeBy == 0 ? after(patience) : handshakeBy;
+  }
+
+  private static long after(Duration time) {
+    return System.nanoTime() + time.toNanos() | 1;
   }
 
   /** Whether the socket is ready before a time of {@link System#nanoTime}. */
@@ -241,8 +264,8 @@ final class UserChannel implements AutoCloseable {
   }
 
   /**
-   * Waits for the next message and receives it whole. Untaken descriptors of the previous message
-   * are closed.
+   * Waits for the next message, during a handshake until its deadline, and receives it whole.
+   * Untaken descriptors of the previous message are closed.
    *
    * @return whether there was one; not when the peer has hung up between two messages, or this was
    *     closed
@@ -254,7 +277,10 @@ final class UserChannel implements AutoCloseable {
     into.closeDescriptors(system);
     receiveLock.lock();
     try {
-      wholeBy = 0;
+      wholeBy = handshakeBy;
+      if (wholeBy != 0 && System.nanoTime() - wholeBy > 0) {
+        throw late("finish a message");
+      }
       if (!fill(into, 0, UserMessage.HEADER_BYTES, true)) {
         return false;
       }
@@ -289,7 +315,8 @@ final class UserChannel implements AutoCloseable {
       if (closed) {
         return stopped(into);
       }
-      boolean mayWait = isBeginning && received == 0;
+      boolean isFirst = isBeginning && received == 0;
+      boolean mayWait = isFirst && wholeBy == 0;
       receiving.data(into.memory(), offset + (long) received, length - received);
       receiving.control(MAX_DESCRIPTORS);
       long answer =
@@ -305,7 +332,7 @@ final class UserChannel implements AutoCloseable {
           throw unread();
         }
         hungUp = !closed;
-        if (closed || mayWait) {
+        if (closed || isFirst) {
           return stopped(into);
         }
         throw new VfioException(Reason.CLOSED, "the peer hung up in the middle of a message");
@@ -320,8 +347,7 @@ final class UserChannel implements AutoCloseable {
   private void awaitRest() {
     wholeBy = wholeBy == 0 ? deadline() : wholeBy;
     if (!await(receivePoll, wholeBy)) {
-      throw new VfioException(
-          Reason.CLOSED, "the peer did not finish a message within %s".formatted(patience));
+      throw late("finish a message");
     }
   }
 

@@ -6,7 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.GroupPrincipal;
+import java.util.Optional;
 import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SocketFile;
 import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -47,12 +50,25 @@ final class UserListener implements AutoCloseable {
   }
 
   /**
-   * Listens at a path. The socket file of a dead server is replaced.
+   * Listens at a path, for clients of this user and of a group. The socket file of a dead server is
+   * replaced.
    *
    * @throws VfioException {@code BUSY} when a server listens there, {@code INVALID} when another
-   *     file has the path, {@code NO_PERMISSION} or {@code NOT_FOUND} by its folder
+   *     file has the path, {@code NO_PERMISSION} or {@code NOT_FOUND} by its folder, {@code
+   *     NO_PERMISSION} when the socket cannot be given to the group
    */
-  static UserListener open(SystemCalls system, String path) {
+  static UserListener open(SystemCalls system, String path, Optional<GroupPrincipal> group) {
+    UserListener listener = new UserListener(system, Path.of(path), bind(system, path));
+    try {
+      listener.listen(group);
+      return listener;
+    } catch (RuntimeException e) {
+      listener.close();
+      throw e;
+    }
+  }
+
+  private static int bind(SystemCalls system, String path) {
     int socket = UserSocket.create(system);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment address = UserSocket.address(arena, path);
@@ -61,18 +77,30 @@ final class UserListener implements AutoCloseable {
         removeDead(system, path, address);
         answer = system.bind(socket, address);
       }
-      if (answer >= 0) {
-        answer = system.listen(socket, BACKLOG);
-      }
       if (answer < 0) {
         throw failed(path, answer);
       }
-      UserSocket.block(system, socket);
-      return new UserListener(system, Path.of(path), socket);
+      return socket;
     } catch (RuntimeException e) {
       system.close(socket);
       throw e;
     }
+  }
+
+  private void listen(Optional<GroupPrincipal> group) {
+    try {
+      SocketFile.restrict(system, path, group);
+    } catch (IOException e) {
+      throw new VfioException(
+          Reason.NO_PERMISSION,
+          "cannot set who may connect to '%s': %s".formatted(path, e.getMessage()),
+          e);
+    }
+    int answer = system.listen(socket, BACKLOG);
+    if (answer < 0) {
+      throw failed(path.toString(), answer);
+    }
+    UserSocket.block(system, socket);
   }
 
   private static void removeDead(SystemCalls system, String path, MemorySegment address) {

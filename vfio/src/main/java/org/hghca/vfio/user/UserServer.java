@@ -1,8 +1,10 @@
 package org.hghca.vfio.user;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.attribute.GroupPrincipal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
@@ -15,6 +17,7 @@ import org.hghca.vfio.dma.DmaFaults;
 import org.hghca.vfio.linux.HostCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Serves a device in software at a UNIX socket by the vfio-user protocol: to one client at a time.
@@ -36,41 +39,64 @@ public final class UserServer implements AutoCloseable {
   private final DmaTable memory;
   private final EventVectors vectors;
   private final Thread thread;
+  private final LimitedLog came = new LimitedLog(LOG, Level.INFO);
+  private final LimitedLog rejected = new LimitedLog(LOG, Level.WARN);
+  private final LimitedLog notAccepted = new LimitedLog(LOG, Level.WARN);
   private volatile Conversation conversation;
   private volatile long clients;
   private boolean stopped;
 
-  private UserServer(SystemCalls system, String path, EmulatedFunction device, Duration patience) {
+  private UserServer(
+      SystemCalls system,
+      String path,
+      Optional<GroupPrincipal> group,
+      EmulatedFunction device,
+      Duration patience) {
     this.path = path;
     this.device = device;
     this.system = system;
     this.patience = patience;
-    this.listener = UserListener.open(system, path);
+    this.listener = UserListener.open(system, path, group);
     this.memory = new DmaTable(new ClientFiles(system), new Client(), faults);
     this.vectors = new EventVectors(system, device.interruptVectors());
     this.thread = Thread.ofPlatform().daemon().name("hghca-server").unstarted(this::serve);
   }
 
   /**
-   * Begins to serve a device, which is plugged in by this and closed by {@link #close}.
-   *
-   * @param path of the socket; a dead server's is replaced, and it is removed at the end
-   * @throws VfioException {@code BUSY} when another server uses it; {@code INVALID}, {@code
-   *     NOT_FOUND} or {@code NO_PERMISSION} when a socket cannot be there. The device is the
-   *     caller's to close then
+   * Begins to serve a device to clients of this user, as {@link #start(String, Optional,
+   * EmulatedFunction)} does.
    */
   public static UserServer start(String path, EmulatedFunction device) {
-    return start(HostCalls.system(), path, device, UserTimeouts.CLIENT);
+    return start(path, Optional.empty(), device);
   }
 
   /**
-   * As {@link #start(String, EmulatedFunction)}.
+   * Begins to serve a device, which is plugged in by this and closed by {@link #close}.
+   *
+   * @param path of the socket; a dead server's is replaced, and it is removed at the end
+   * @param group whose members may connect as well as this user: the mode of the socket is 0660,
+   *     without a group 0600, whatever the umask
+   * @throws VfioException {@code BUSY} when another server uses it; {@code INVALID}, {@code
+   *     NOT_FOUND} or {@code NO_PERMISSION} when a socket cannot be there, or cannot be the
+   *     group's. The device is the caller's to close then
+   */
+  public static UserServer start(
+      String path, Optional<GroupPrincipal> group, EmulatedFunction device) {
+    return start(HostCalls.system(), path, group, device, UserTimeouts.CLIENT);
+  }
+
+  /**
+   * As {@link #start(String, Optional, EmulatedFunction)}.
    *
    * @param patience how long the server waits for a client before it regards it as gone
    */
   static UserServer start(
-      SystemCalls system, String path, EmulatedFunction device, Duration patience) {
-    UserServer server = new UserServer(system, path, device, patience);
+      SystemCalls system,
+      String path,
+      Optional<GroupPrincipal> group,
+      EmulatedFunction device,
+      Duration patience) {
+    UserServer server = new UserServer(system, path, group, device, patience);
     device.attach(server.new Bus());
     server.thread.start();
     return server;
@@ -115,7 +141,7 @@ public final class UserServer implements AutoCloseable {
           serve(channel);
         }
       } else if (!LinuxErrno.EINTR.is(socket) && !isStopped()) {
-        LOG.warn("{}: cannot accept a client: {}", path, LinuxErrno.describe(socket));
+        notAccepted.log("{}: cannot accept a client: {}", path, LinuxErrno.describe(socket));
         LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
@@ -126,10 +152,11 @@ public final class UserServer implements AutoCloseable {
    * message.
    */
   private void turnAway(UserChannel channel) {
-    LOG.warn("{}: a client is rejected, no descriptor is left: raise ulimit -n", path);
+    rejected.log("{}: a client is rejected, no descriptor is left: raise ulimit -n", path);
     try (channel;
         UserMessage message = new UserMessage(Conversation.MAX_PAYLOAD, 0)) {
-      if (channel.awaitMessage(patience) && channel.receive(message)) {
+      channel.beginHandshake(UserTimeouts.HANDSHAKE);
+      if (channel.receive(message)) {
         message.failure(message, LinuxErrno.EMFILE.number());
         channel.send(message);
       }
@@ -145,7 +172,7 @@ public final class UserServer implements AutoCloseable {
       with.discard();
       return;
     }
-    LOG.info("{}: a client came", path);
+    Level level = came.log("{}: a client came", path);
     String why = "it hung up";
     try (UserSession session = new UserSession(system, device, with, memory, vectors)) {
       session.run();
@@ -156,7 +183,7 @@ public final class UserServer implements AutoCloseable {
       why = e.toString();
     }
     forget(with);
-    LOG.info("{}: the client is gone: {}", path, why);
+    LOG.atLevel(level).log("{}: the client is gone: {}", path, why);
   }
 
   private synchronized boolean begin(Conversation with) {

@@ -16,6 +16,7 @@ import org.hghca.vfio.user.UserStructures.Version;
 import org.hghca.vfio.user.UserStructures.WriteMulti;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * One client's commands, executed in their order by one thread. Every command gets a reply: the
@@ -23,6 +24,8 @@ import org.slf4j.LoggerFactory;
  */
 final class UserSession implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserSession.class);
+  private static final LimitedLog FAILED = new LimitedLog(LOG, Level.WARN);
+  private static final LimitedLog OUT_OF_DESCRIPTORS = new LimitedLog(LOG, Level.WARN);
   private static final int CONFIGURATION_BYTES = 4096;
   private static final int BARS = 6;
 
@@ -52,27 +55,31 @@ final class UserSession implements AutoCloseable {
   /**
    * Serves the client until it hangs up.
    *
-   * @throws org.hghca.vfio.VfioException when it disappears during a message, or violates the
-   *     message framing
+   * @throws org.hghca.vfio.VfioException when it does not agree on a version in time, disappears
+   *     during a message, or violates the message framing
    */
   void run() {
-    conversation.awaitFirst();
+    conversation.beginHandshake(UserTimeouts.HANDSHAKE);
     for (UserMessage request = conversation.next();
         request != null;
         request = conversation.next()) {
-      try {
-        execute(request);
-      } catch (Refusal e) {
-        refused(request, e.errno(), e.getMessage());
-      } catch (RuntimeException e) {
-        LOG.warn("{} failed", UserCommand.describe(request.command()), e);
-        refused(request, LinuxErrno.EIO, e.toString());
-      } finally {
-        request.closeDescriptors(system);
-      }
-      if (request.wantsReply()) {
-        conversation.reply(reply);
-      }
+      answer(request);
+    }
+  }
+
+  private void answer(UserMessage request) {
+    try {
+      execute(request);
+    } catch (Refusal e) {
+      refused(request, e.errno(), e.getMessage());
+    } catch (RuntimeException e) {
+      FAILED.log("{} failed", UserCommand.describe(request.command()), e);
+      refused(request, LinuxErrno.EIO, e.toString());
+    } finally {
+      request.closeDescriptors(system);
+    }
+    if (request.wantsReply()) {
+      conversation.reply(reply);
     }
   }
 
@@ -144,7 +151,7 @@ final class UserSession implements AutoCloseable {
             ? 1
             : UserCommand.DEVICE_SET_IRQS.is(command) ? request.maxDescriptors() : 0;
     if (request.isOutOfDescriptors()) {
-      LOG.warn(
+      OUT_OF_DESCRIPTORS.log(
           "no descriptor is left for what comes with {}: raise ulimit -n",
           UserCommand.describe(command));
       throw new Refusal(LinuxErrno.EMFILE, "this process has no descriptor left");
@@ -194,6 +201,7 @@ final class UserSession implements AutoCloseable {
       reply.putByte(Version.DATA + i, answer[i]);
     }
     greeted = true;
+    conversation.endHandshake();
   }
 
   private void map(UserMessage request) {

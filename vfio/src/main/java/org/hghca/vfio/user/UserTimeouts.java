@@ -6,8 +6,14 @@ import java.time.Duration;
 final class UserTimeouts {
 
   /**
-   * How long a server waits for a client: for its first message, the rest of a started message,
-   * socket buffer space, and its memory.
+   * How long a server waits for a client to agree on a version: others wait until then, and the
+   * client has connected for nothing else.
+   */
+  static final Duration HANDSHAKE = Duration.ofSeconds(2);
+
+  /**
+   * How long a server waits for a client after that: for the rest of a started message, socket
+   * buffer space, and its memory.
    */
   static final Duration CLIENT = Duration.ofSeconds(10);
 

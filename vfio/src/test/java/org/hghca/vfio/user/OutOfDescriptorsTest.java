@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.linux.Linux;
 import org.hghca.linux.LinuxErrno;
@@ -101,8 +102,8 @@ final class OutOfDescriptorsTest {
             .satisfies(is(Reason.NO_MEMORY))
             .hasMessageContainingAll(
                 path, "has no descriptor left for VERSION", "raise ulimit -n where it is started");
-        await(output, "a client is rejected, no descriptor is left: raise ulimit -n");
       }
+      await(output, "a client is rejected, no descriptor is left: raise ulimit -n");
       letGo(input, output, 1); // which becomes the server's spare one
       try (PciFunction function = PciFunctions.open(locator)) {
         assertThatThrownBy(() -> function.allocate(4096))
@@ -163,7 +164,8 @@ final class OutOfDescriptorsTest {
         "accept", arguments -> left.getAndDecrement() > 0 ? -LinuxErrno.EMFILE.number() : null);
     String path = directory.resolve("server").toString();
     try (UserServer server =
-            UserServer.start(tampered.calls, path, new ServedDevice(), UserTimeouts.CLIENT);
+            UserServer.start(
+                tampered.calls, path, Optional.empty(), new ServedDevice(), UserTimeouts.CLIENT);
         RawClient client = RawClient.greeted(path)) {
       assertThat(client.read(7, 0, 4)).isZero();
       assertThat(server.clients()).isEqualTo(1);

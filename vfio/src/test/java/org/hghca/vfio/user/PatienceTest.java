@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -40,7 +41,7 @@ final class PatienceTest {
   @BeforeEach
   void serve() {
     path = directory.resolve("server").toString();
-    server = UserServer.start(linux, path, device, PATIENCE);
+    server = UserServer.start(linux, path, Optional.empty(), device, PATIENCE);
   }
 
   @AfterEach
@@ -79,7 +80,8 @@ final class PatienceTest {
   void trickledHeaderDoesNotBlockTheServer() {
     int socket = UserSocket.connect(linux, path);
     try (Arena arena = Arena.ofConfined()) {
-      trickle(socket, message(arena, UserCommand.VERSION, 4).asSlice(0, 16));
+      greet(socket, arena);
+      trickle(socket, message(arena, UserCommand.DEVICE_RESET, 0));
     } finally {
       linux.close(socket);
     }
@@ -90,7 +92,8 @@ final class PatienceTest {
   void trickledPayloadDoesNotBlockTheServer() {
     int socket = UserSocket.connect(linux, path);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment message = message(arena, UserCommand.VERSION, 2000);
+      greet(socket, arena);
+      MemorySegment message = message(arena, UserCommand.REGION_WRITE, 2000);
       assertThat(linux.write(socket, message.asSlice(0, 20))).isEqualTo(20);
       trickle(socket, message.asSlice(20));
     } finally {
@@ -105,7 +108,7 @@ final class PatienceTest {
     int socket = UserSocket.connect(linux, path);
     try (Arena arena = Arena.ofShared()) {
       MemorySegment buffer = arena.allocate(0xf000);
-      call(socket, message(arena, UserCommand.VERSION, 4), buffer);
+      greet(socket, arena);
       MemorySegment map = message(arena, UserCommand.DMA_MAP, DmaMap.BYTES);
       map.set(INT, UserMessage.HEADER_BYTES + (long) DmaMap.ARGSZ, DmaMap.BYTES);
       map.set(INT, UserMessage.HEADER_BYTES + (long) DmaMap.FLAGS, DmaMap.FLAG_WRITE);
@@ -127,27 +130,13 @@ final class PatienceTest {
     assertFree();
   }
 
+  private void greet(int socket, Arena arena) {
+    call(socket, message(arena, UserCommand.VERSION, 4), arena.allocate(1000));
+  }
+
   private void call(int socket, MemorySegment message, MemorySegment buffer) {
     assertThat(linux.write(socket, message)).isEqualTo(message.byteSize());
     assertThat(linux.read(socket, buffer)).isGreaterThanOrEqualTo(UserMessage.HEADER_BYTES);
     assertThat(buffer.get(INT, UserMessage.ERROR)).isZero();
-  }
-
-  @Test
-  void silentClientDoesNotBlockTheServer() {
-    int silent = UserSocket.connect(linux, path);
-    assertFree();
-    linux.close(silent);
-  }
-
-  @Test
-  void connectedClientMayBeSilent() {
-    try (RawClient client = RawClient.greeted(path)) {
-      long until = System.nanoTime() + 2 * PATIENCE.toNanos();
-      while (System.nanoTime() < until) {
-        LockSupport.parkNanos(until - System.nanoTime());
-      }
-      assertThat(client.read(7, 0, 4)).isZero();
-    }
   }
 }

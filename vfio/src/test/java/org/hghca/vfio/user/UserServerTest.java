@@ -2,20 +2,29 @@ package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.user.Thrown.is;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.hghca.linux.Linux;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.TamperedCalls;
 import org.hghca.vfio.user.UserStructures.DeviceInfo;
 import org.hghca.vfio.user.UserStructures.DmaMap;
 import org.hghca.vfio.user.UserStructures.DmaUnmap;
@@ -552,6 +561,64 @@ final class UserServerTest {
     assertThatThrownBy(() -> UserServer.start(directory + "/no/where", new ServedDevice()))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND));
+  }
+
+  /** Nobody can connect before the socket listens. */
+  @Test
+  void socketIsTheOwnersAloneBeforeItListens() {
+    Path path = directory.resolve("private");
+    List<String> modes = new ArrayList<>();
+    TamperedCalls tampered = new TamperedCalls();
+    tampered.answer(
+        "listen",
+        arguments -> {
+          modes.add(mode(path));
+          return null;
+        });
+    UserServer.start(
+            tampered.calls,
+            path.toString(),
+            Optional.empty(),
+            new ServedDevice(),
+            UserTimeouts.CLIENT)
+        .close();
+    assertThat(modes).containsExactly("rw-------");
+  }
+
+  @Test
+  void socketIsTheGroupsToo() throws IOException {
+    Path path = directory.resolve("shared");
+    GroupPrincipal group = Files.readAttributes(directory, PosixFileAttributes.class).group();
+    try (UserServer _ = UserServer.start(path.toString(), Optional.of(group), new ServedDevice())) {
+      assertThat(mode(path)).isEqualTo("rw-rw----");
+      assertThat(Files.readAttributes(path, PosixFileAttributes.class).group()).isEqualTo(group);
+    }
+  }
+
+  private static String mode(Path path) {
+    try {
+      return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void socketThatCannotBeRestrictedIsRemoved() {
+    Path path = directory.resolve("open");
+    TamperedCalls tampered = new TamperedCalls();
+    tampered.fail("open", LinuxErrno.EACCES);
+    assertThatThrownBy(
+            () ->
+                UserServer.start(
+                    tampered.calls,
+                    path.toString(),
+                    Optional.empty(),
+                    new ServedDevice(),
+                    UserTimeouts.CLIENT))
+        .satisfies(is(Reason.NO_PERMISSION))
+        .hasMessageContainingAll("cannot set who may connect to '" + path, "EACCES");
+    assertThat(path).doesNotExist();
   }
 
   @Test

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,6 +21,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -416,6 +418,33 @@ final class StreamFaultsTest {
     MemorySegment value = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
     assertThat(linux.system().getsockopt(socket, level, number, value)).isEqualTo(4);
     return value.get(ValueLayout.JAVA_INT, 0);
+  }
+
+  /** Nobody can connect before the socket listens. */
+  @Test
+  void socketIsTheOwnersAloneBeforeItListens() throws IOException {
+    linux.answer("listen", _ -> isOwners() ? 0 : -LinuxErrno.EPERM.number());
+    new StreamConnection(linux.system(), StreamAddress.parse("listen:" + path())).close();
+    assertThat(linux.count("listen")).isOne();
+  }
+
+  private boolean isOwners() {
+    try {
+      return PosixFilePermissions.toString(Files.getPosixFilePermissions(Path.of(path())))
+          .equals("rw-------");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void socketThatCannotBeTheOwnersAloneIsRemoved() {
+    linux.fail("open", LinuxErrno.EACCES);
+    StreamAddress address = StreamAddress.parse("listen:" + path());
+    assertThatThrownBy(() -> new StreamConnection(linux.system(), address))
+        .isInstanceOf(LinkException.class)
+        .hasMessageContaining("stream:listen:" + path() + ": the mode of the socket cannot be set");
+    assertThat(Path.of(path())).doesNotExist();
   }
 
   @Test

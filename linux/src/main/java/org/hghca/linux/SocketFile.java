@@ -1,0 +1,79 @@
+package org.hghca.linux;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The file of a UNIX socket: who may write to it may connect. {@code bind} makes it with the mode
+ * that the umask leaves, and nobody can connect before {@code listen}.
+ */
+public final class SocketFile {
+  private static final int O_NOFOLLOW = 0x2_0000;
+  private static final int O_CLOEXEC = 0x8_0000;
+  private static final int O_PATH = 0x20_0000;
+  private static final int S_IFMT = 0xf000;
+  private static final int S_IFSOCK = 0xc000;
+
+  private static final Set<PosixFilePermission> OWNER =
+      PosixFilePermissions.fromString("rw-------");
+  private static final Set<PosixFilePermission> OWNER_AND_GROUP =
+      PosixFilePermissions.fromString("rw-rw----");
+
+  private SocketFile() {}
+
+  /**
+   * Lets the owner connect, and nobody else but the members of a group; between {@code bind} and
+   * {@code listen}. Where others may write to the folder, one of them may have put another file in
+   * its place: what is changed is a socket of this user with no other name.
+   *
+   * @param group none for the owner alone
+   * @throws IOException saying why not
+   */
+  public static void restrict(SystemCalls system, Path file, Optional<GroupPrincipal> group)
+      throws IOException {
+    int descriptor = system.open(file.toString(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) {
+      throw new IOException(LinuxErrno.describe(descriptor));
+    }
+    try {
+      Path opened = Path.of("/proc/self/fd/" + descriptor);
+      check(Files.readAttributes(opened, "unix:mode,uid,nlink"), system.geteuid());
+      PosixFileAttributeView view =
+          Files.getFileAttributeView(opened, PosixFileAttributeView.class);
+      if (group.isPresent()) {
+        give(view, group.get());
+      }
+      view.setPermissions(group.isPresent() ? OWNER_AND_GROUP : OWNER);
+    } finally {
+      system.close(descriptor);
+    }
+  }
+
+  private static void check(Map<String, Object> attributes, int user) throws IOException {
+    if (((int) attributes.get("mode") & S_IFMT) != S_IFSOCK
+        || (int) attributes.get("uid") != user
+        || (int) attributes.get("nlink") != 1) {
+      throw new IOException("another file has taken its place");
+    }
+  }
+
+  private static void give(PosixFileAttributeView view, GroupPrincipal group) throws IOException {
+    try {
+      view.setGroup(group);
+    } catch (FileSystemException e) {
+      throw new IOException(
+          "%s: this user must be a member of the group '%s'"
+              .formatted(e.getReason(), group.getName()),
+          e);
+    }
+  }
+}
