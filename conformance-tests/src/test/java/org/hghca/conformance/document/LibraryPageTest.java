@@ -58,7 +58,7 @@ class LibraryPageTest {
 
   @Test
   void pageHasCode() {
-    assertThat(blocks()).hasSizeGreaterThan(4);
+    assertThat(blocks()).hasSizeGreaterThan(3);
   }
 
   @ParameterizedTest
