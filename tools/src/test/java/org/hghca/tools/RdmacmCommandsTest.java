@@ -2,14 +2,26 @@ package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.hghca.cm.CmEvent;
+import org.hghca.cm.CmEventType;
+import org.hghca.cm.CmId;
+import org.hghca.cm.EventChannel;
+import org.hghca.cm.PortSpace;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Context;
 import org.hghca.verbs.GlobalRouteHeader;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.RdmaDevices;
 import org.hghca.wire.capture.Direction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +41,9 @@ class RdmacmCommandsTest {
   private static final String CLIENT = "127.0.5.52";
   private static final Pattern REFUSED =
       Pattern.compile("REJECTED, error:? 8|UNREACHABLE, error:|Connection refused");
+  private static final String STRANGER = "127.0.5.53";
+  private static final int STRANGERS = 64;
+  private static final int RPING_PORT = 7174;
   private static final String GROUP = "239.1.2.3";
 
   private final List<RunningCommand> started = new ArrayList<>();
@@ -111,6 +126,45 @@ class RdmacmCommandsTest {
     }
     server.interrupt();
     assertThat(server.await().exitCode()).isEqualTo(ExitCode.INTERRUPTED.code());
+  }
+
+  /** They keep what a connection needs until the connection manager gives them up. */
+  @Test
+  void persistentServerOfRpingHasNoThreadForPeersThatDoNotConfirm() throws Exception {
+    RunningCommand server = start(SERVER, "rping -s -P -a " + SERVER);
+    assertThat(client("rping -c -C 1 -a " + SERVER).exitCode()).isZero();
+    int threads = Thread.getAllStackTraces().size();
+    try (Context context = RdmaDevices.open("model:%1$s?net=udp:%1$s".formatted(STRANGER));
+        EventChannel channel = EventChannel.open(context);
+        ProtectionDomain pd = context.allocateProtectionDomain();
+        CompletionQueue cq = context.createCompletionQueue(1)) {
+      List<CmId> strangers = new ArrayList<>();
+      for (int i = 0; i < STRANGERS; i++) {
+        strangers.add(resolved(channel));
+        strangers.getLast().createQueuePair(pd, QueuePairConfig.rc(cq, cq));
+      }
+      strangers.forEach(CmId::connect);
+      assertThat(client("rping -c -C 1 -a " + SERVER).exitCode()).isZero();
+      assertThat(Thread.getAllStackTraces()).hasSizeLessThan(threads + STRANGERS / 2);
+      strangers.forEach(CmId::close);
+    }
+    server.interrupt();
+    assertThat(server.await().exitCode()).isEqualTo(ExitCode.INTERRUPTED.code());
+  }
+
+  private static CmId resolved(EventChannel channel) throws InterruptedException {
+    CmId id = channel.createId(PortSpace.TCP);
+    id.resolveAddress(new InetSocketAddress(SERVER, RPING_PORT), Duration.ofSeconds(20));
+    take(channel, CmEventType.ADDR_RESOLVED);
+    id.resolveRoute(Duration.ofSeconds(20));
+    take(channel, CmEventType.ROUTE_RESOLVED);
+    return id;
+  }
+
+  private static void take(EventChannel channel, CmEventType wanted) throws InterruptedException {
+    try (CmEvent event = channel.await(Duration.ofSeconds(60)).orElseThrow()) {
+      assertThat(event.type()).isEqualTo(wanted);
+    }
   }
 
   @Test
