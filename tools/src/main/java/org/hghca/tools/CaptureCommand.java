@@ -86,7 +86,7 @@ final class CaptureCommand implements Callable<Integer>, OutlivesReader {
       } catch (CaptureException e) {
         return failed(ExitCode.NO_OUTPUT, e.getMessage());
       } catch (IOException e) {
-        return failed(ExitCode.NO_OUTPUT, "%s: %s".formatted(file, e.getMessage()));
+        return failed(ExitCode.NO_OUTPUT, "%s: %s".formatted(file, FileFailure.why(e)));
       }
     }
     return ExitCode.OK.code();

@@ -4,9 +4,7 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -65,7 +63,7 @@ final class DecodeCommand implements Callable<Integer> {
     } catch (CaptureException e) {
       exit = failed(e.getMessage());
     } catch (IOException e) {
-      exit = failed(why(e));
+      exit = failed(FileFailure.why(e));
     }
     countOthers();
     return exit.code();
@@ -103,14 +101,6 @@ final class DecodeCommand implements Callable<Integer> {
     spec.commandLine().getOut().flush();
     spec.commandLine().getErr().println("hghca: %s: %s".formatted(file, why));
     return ExitCode.FAILED;
-  }
-
-  private static String why(IOException e) {
-    return switch (e) {
-      case NoSuchFileException _ -> "there is no such file";
-      case AccessDeniedException _ -> "this user may not read it";
-      default -> e.getMessage();
-    };
   }
 
   private void countOthers() {

@@ -1,6 +1,8 @@
 package org.hghca.tools;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,8 +86,16 @@ final class PerfCompareCommand implements Callable<Integer>, OutlivesReader {
     List<Path> files = new ArrayList<>(List.of(first));
     files.addAll(more);
     Results results = new Results();
-    files.forEach(results::add);
+    files.forEach(file -> results.add(file.toString(), read(file)));
     return results;
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new PerfException("%s: %s".formatted(file, FileFailure.why(e)), e);
+    }
   }
 
   private void print(Comparison comparison, PrintWriter out) {

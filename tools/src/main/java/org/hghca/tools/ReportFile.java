@@ -84,11 +84,7 @@ record ReportFile<T>(String name, Function<T, String> form) {
   }
 
   private UncheckedIOException cannot(IOException e) {
-    String why = e.getMessage() == null ? e.toString() : e.getMessage();
-    String prefix = name + ": ";
     return new UncheckedIOException(
-        "%s cannot be written: %s"
-            .formatted(name, why.startsWith(prefix) ? why.substring(prefix.length()) : why),
-        e);
+        "%s cannot be written: %s".formatted(name, FileFailure.why(e)), e);
   }
 }

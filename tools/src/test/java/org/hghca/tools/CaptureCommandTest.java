@@ -259,6 +259,8 @@ class CaptureCommandTest {
           CommandLineRun.of("capture", "-d", "vfio-user:" + left, folder + "/no/where");
       assertThat(run.exitCode()).isEqualTo(5);
       assertThat(run.err()).contains("/no/where");
+      assertThat(brief(left, folder))
+          .isEqualTo(new CommandLineRun(5, "", "hghca: %s: Is a directory\n".formatted(folder)));
     }
   }
 }

@@ -295,7 +295,7 @@ class DecodeCommandTest {
 
   @Test
   void unreadableFileIsAFailure() throws IOException {
-    assertFails(folder.resolve("none"), "there is no such file");
+    assertFails(folder.resolve("none"), "no such file");
     assertFails(folder, "Is a directory");
     assertFails(Files.createFile(folder.resolve("empty")), "the file is empty");
     assertFails(Files.writeString(folder.resolve("text"), "hello"), "neither pcapng nor pcap");

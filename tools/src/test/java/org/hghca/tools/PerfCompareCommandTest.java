@@ -168,15 +168,29 @@ class PerfCompareCommandTest {
         .isEqualTo(
             "hghca: %s must have test_info and results, as --out_json of perftest writes them\n"
                 .formatted(other));
-    Path bent = file("bent", "{\"test_info\": ");
-    assertThat(compare(good, bent).err()).startsWith("hghca: " + bent + ": ");
     Path empty = file("empty", "{\"tests\": []}");
     assertThat(compare(good, empty).err()).isEqualTo("hghca: " + empty + " has no results\n");
-    CommandLineRun missing = compare(good, folder.resolve("none"));
-    assertThat(missing.exitCode()).isEqualTo(1);
-    assertThat(missing.err()).contains("none").contains("NoSuchFileException");
     Path elsewhere = file("elsewhere", throughput(1, 1));
     assertThat(compare(good, elsewhere).err())
         .isEqualTo("hghca: the two sides have no test and size in common\n");
+  }
+
+  @Test
+  void filesThatCannotBeReadAreNamedInOneLine() throws IOException {
+    Path good = file("good", runs(100));
+    assertRefused(good, folder.resolve("none"), "no such file");
+    assertRefused(good, folder, "Is a directory");
+    assertRefused(good, file("empty", "\n"), "the file is empty");
+    assertRefused(good, file("bent", "{\n\"test_info\": "), "malformed JSON at line 2, column 14");
+    assertRefused(good, file("text", "hello"), "malformed JSON at line 1, column 1");
+    assertRefused(good, file("deep", "[".repeat(2000)), "malformed JSON");
+    Path bytes = Files.write(folder.resolve("bytes"), new byte[] {(byte) 0xff, '{'});
+    assertRefused(good, bytes, "not text in UTF-8");
+  }
+
+  private static void assertRefused(Path good, Path file, String why) {
+    for (CommandLineRun run : List.of(compare(good, file), compare(file, good))) {
+      assertThat(run).isEqualTo(new CommandLineRun(1, "", "hghca: %s: %s\n".formatted(file, why)));
+    }
   }
 }

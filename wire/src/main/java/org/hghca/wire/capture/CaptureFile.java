@@ -207,7 +207,10 @@ public final class CaptureFile implements PortTap, AutoCloseable {
         LOG.warn("capture {}: {} of {} packets are not in it", name, dropped, seen);
       }
     } catch (IOException e) {
-      LOG.warn("capture {} ends here, as the file cannot be written", name, e);
+      if (patience == WITHOUT_END) {
+        LOG.warn("capture {} ends here, as the file cannot be written: {}", name, e.getMessage());
+      }
+      LOG.debug("capture {} has ended", name, e); // a reader may leave at any time
     }
   }
 

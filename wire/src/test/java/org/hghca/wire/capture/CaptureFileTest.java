@@ -3,6 +3,10 @@ package org.hghca.wire.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -29,6 +33,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 @Timeout(60)
 class CaptureFileTest {
@@ -255,42 +260,73 @@ class CaptureFileTest {
     assertThat(Captures.statistics(written.toByteArray())).containsExactly(1, 1);
   }
 
+  /** Takes the head of a capture, and then nothing. */
+  private static final class Full implements WritableByteChannel {
+    final CountDownLatch failed = new CountDownLatch(1);
+    private boolean begun;
+
+    @Override
+    public int write(ByteBuffer from) throws IOException {
+      if (begun) {
+        failed.countDown();
+        throw new IOException("No space left on device");
+      }
+      begun = true;
+      int length = from.remaining();
+      from.position(from.limit());
+      return length;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public void close() {}
+  }
+
   @Test
   void diskFailureEndsOnlyTheFile() throws IOException {
-    CountDownLatch failed = new CountDownLatch(1);
-    WritableByteChannel disk =
-        new WritableByteChannel() {
-          private boolean begun;
-
-          @Override
-          public int write(ByteBuffer from) throws IOException {
-            if (begun) {
-              failed.countDown();
-              throw new IOException("No space left on device");
-            }
-            begun = true;
-            int length = from.remaining();
-            from.position(from.limit());
-            return length;
-          }
-
-          @Override
-          public boolean isOpen() {
-            return true;
-          }
-
-          @Override
-          public void close() {}
-        };
+    Full disk = new Full();
     try (CaptureFile capture = capture(disk, 1 << 13)) {
-      while (failed.getCount() > 0) {
+      while (disk.failed.getCount() > 0) {
         capture.sent(Captures.acknowledge(1));
       }
       for (int i = 0; i < 1000; i++) {
         capture.sent(Captures.acknowledge(1));
       }
     }
-    assertThat(failed.getCount()).isZero();
+    assertThat(disk.failed.getCount()).isZero();
+  }
+
+  private List<ILoggingEvent> warnings(long patience) throws IOException {
+    Logger logger = (Logger) LoggerFactory.getLogger(CaptureFile.class);
+    ListAppender<ILoggingEvent> appender = new ListAppender<>();
+    appender.start();
+    logger.addAppender(appender);
+    logger.setLevel(Level.WARN);
+    try {
+      capture(new Full(), 1 << 13, patience).close();
+    } finally {
+      logger.setLevel(null);
+      logger.detachAppender(appender);
+    }
+    return appender.list;
+  }
+
+  @Test
+  void fullDiskIsAWarningInOneLineAndAReaderWhoLeavesIsNone() throws IOException {
+    assertThat(warnings(CaptureFile.WITHOUT_END))
+        .singleElement()
+        .satisfies(
+            warning ->
+                assertThat(warning.getFormattedMessage())
+                    .isEqualTo(
+                        "capture test ends here, as the file cannot be written:"
+                            + " No space left on device"),
+            warning -> assertThat(warning.getThrowableProxy()).isNull());
+    assertThat(warnings(2000)).isEmpty();
   }
 
   @Test

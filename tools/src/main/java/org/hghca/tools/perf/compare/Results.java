@@ -1,10 +1,11 @@
 package org.hghca.tools.perf.compare;
 
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.jr.ob.JSON;
 import com.fasterxml.jackson.jr.ob.ValueIterator;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,31 +23,39 @@ public final class Results {
   /**
    * Adds those of a file.
    *
-   * @throws PerfException when it cannot be read, or has no results
+   * @param file its name, for messages
+   * @throws PerfException when it is not JSON, or has no results
    */
-  public void add(Path file) {
-    try (ValueIterator<Object> documents = JSON.std.anySequenceFrom(Files.readString(file))) {
-      int before = count();
+  public void add(String file, String text) {
+    if (text.isBlank()) {
+      throw new PerfException("%s: the file is empty".formatted(file));
+    }
+    int before = count();
+    try (ValueIterator<Object> documents = JSON.std.anySequenceFrom(text)) {
       while (documents.hasNextValue()) {
         document(file, documents.nextValue());
       }
-      if (count() == before) {
-        throw new PerfException("%s has no results".formatted(file));
-      }
+    } catch (JacksonException e) {
+      throw new PerfException("%s: malformed JSON%s".formatted(file, place(e.getLocation())));
     } catch (IOException e) {
-      throw new PerfException("%s: %s".formatted(file, firstLine(e)));
+      throw new UncheckedIOException(e); // it reads from memory
+    }
+    if (count() == before) {
+      throw new PerfException("%s has no results".formatted(file));
     }
   }
 
-  private static String firstLine(IOException e) {
-    return e.toString().lines().findFirst().orElse("");
+  private static String place(JsonLocation location) {
+    return location == null
+        ? ""
+        : " at line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
   }
 
   private int count() {
     return values.values().stream().mapToInt(List::size).sum();
   }
 
-  private void document(Path file, Object document) {
+  private void document(String file, Object document) {
     if (document instanceof List<?> list) {
       list.forEach(each -> document(file, each));
     } else if (document instanceof Map<?, ?> map && map.get("tests") instanceof List<?> tests) {
@@ -64,7 +73,7 @@ public final class Results {
     }
   }
 
-  private void row(Path file, Map<?, ?> info, Object row) {
+  private void row(String file, Map<?, ?> info, Object row) {
     if (!(row instanceof Map<?, ?> cells && cells.get("MsgSize") instanceof Number size)) {
       throw new PerfException("%s has a result without MsgSize".formatted(file));
     }
