@@ -63,7 +63,9 @@ final class InfoCommand implements Callable<Integer> {
 
   @Option(
       names = "--counters",
-      description = "Print the counters of this run; an embedded software HCA prints its own, too.")
+      description =
+          "Print the counters of this process since it opened the device, not those of other"
+              + " processes; an embedded software HCA prints its own, too.")
   private boolean counters;
 
   @Option(
@@ -214,6 +216,9 @@ final class InfoCommand implements Callable<Integer> {
       report.card().ifPresent(card -> CardPrinter.print(out, report.device().locator(), card));
       report.virtio().ifPresent(virtio -> VirtioPrinter.print(out, virtio));
       FeaturePrinter.print(out, report.attributes());
+      if (!report.counters().isEmpty()) {
+        out.print("\tsince this process opened the device, without other processes:\n");
+      }
       CounterReport.print(out, "\t", report.counters());
     }
     for (VirtioReport report : withoutVerbs) {

@@ -157,6 +157,7 @@ class InfoCommandTest {
   void countersArePrintedOnRequest() throws IOException {
     String out = CommandLineRun.of("info", "--counters", "-d", HCA).out();
     assertThat(out)
+        .contains("\tsince this process opened the device, without other processes:\n")
         .containsPattern("\tcounters of the context:\n\t\tsends_posted +0\n")
         .containsPattern("\t\tcommands +[1-9]")
         .containsPattern("\tcounters of the software hca:\n\t\tcommands +[1-9]");
