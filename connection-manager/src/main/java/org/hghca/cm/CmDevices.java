@@ -30,7 +30,8 @@ public final class CmDevices {
   private static final String ADDRESSES = "hghca.cm.addresses";
 
   /** How to say which device has which address. */
-  static final String REMEDY = "name them by -D" + ADDRESSES + "=<address>=<name or locator>,...";
+  static final String REMEDY =
+      "JDK_JAVA_OPTIONS=-D" + ADDRESSES + "=<address>=<name or locator>,... names them";
 
   /** A comma that ends an entry: an address and an equals sign follow it. */
   private static final String BETWEEN_ENTRIES = ",(?=[0-9a-fA-F.:]+=)";

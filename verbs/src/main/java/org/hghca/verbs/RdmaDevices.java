@@ -38,7 +38,7 @@ public final class RdmaDevices {
     List<RdmaDevice> known = list();
     throw new VerbsException(
         Errno.ENODEV,
-        "no RDMA device '%s'; %s; name devices by -Dhghca.devices=<locator>,..."
+        "no RDMA device '%s'; %s; or give a locator, such as pci:0000:03:00.0"
             .formatted(
                 nameOrLocator,
                 known.isEmpty()

@@ -69,7 +69,10 @@ class RdmaDevicesTest {
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
         .hasMessageContainingAll(
-            "no RDMA device 'mlx5_0'", "first0", "second0", "-Dhghca.devices=", "ENODEV (19)");
+            "no RDMA device 'mlx5_0'; there are ",
+            "first0",
+            "second0",
+            "; or give a locator, such as pci:0000:03:00.0: ENODEV (19)");
   }
 
   @Test

@@ -37,9 +37,9 @@ public record SystemReport(List<Finding> findings) {
               "cards",
               "no function is bound to vfio-pci, and none looks like a card",
               "each board sets its own ids",
-              "lspci -Dnn shows what there is; then sudo hghca bind <address>; -D%s=<vendor>:<device>"
-                      .formatted(KnownIds.PROPERTY)
-                  + " sets a card's id permanently"));
+              "lspci -Dnn shows what there is; then sudo hghca bind <address>; in the environment,"
+                  + " JDK_JAVA_OPTIONS=-D%s=<vendor>:<device> sets the id of cards"
+                      .formatted(KnownIds.PROPERTY)));
     }
     devices.forEach(device -> function(machine, device, IommuMode.AUTO, findings));
     return new SystemReport(findings);

@@ -302,7 +302,12 @@ class SystemReportTest {
     assertFound(CARD, Level.OK, "[10ee:9038] class 020700", "BARs of 1 MiB, -, -, -, -, -");
 
     machine.delete("/sys/bus/pci/devices/" + CARD);
-    assertFound("cards", Level.NOTE, "no function is bound", "lspci -Dnn", "-Dhghca.ids=");
+    assertFound(
+        "cards",
+        Level.NOTE,
+        "no function is bound",
+        "lspci -Dnn",
+        "JDK_JAVA_OPTIONS=-Dhghca.ids=<vendor>:<device>");
   }
 
   @Test
