@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * A copy of the parts of the project that the launcher reads: the scripts themselves, and the
@@ -48,8 +49,11 @@ final class LauncherTree {
   LauncherTree(Path root) throws IOException {
     this.root = root;
     Path project = Path.of("").toAbsolutePath().getParent();
-    copy(project, "tools/bin/hghca");
-    copy(project, "tools/bin/hghca-info");
+    try (Stream<Path> launchers = Files.list(project.resolve("tools/bin"))) {
+      for (Path launcher : launchers.toList()) {
+        copy(project, "tools/bin/" + launcher.getFileName());
+      }
+    }
     copy(project, "tools/sh/jdk.sh");
     copy(project, "tools/sh/build.sh");
     Files.createFile(root.resolve("pom.xml"));
