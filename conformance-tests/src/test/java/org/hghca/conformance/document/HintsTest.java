@@ -20,7 +20,8 @@ class HintsTest {
 
   /** A literal with an option of the JVM, neither at its beginning nor behind the variable. */
   private static final Pattern BARE =
-      Pattern.compile("\"(?:[^\"\\\\\n]|\\\\.)+(?<!JDK_JAVA_OPTIONS=)(?<!\\w)-D(?:hghca|%s|\" \\+)");
+      Pattern.compile(
+          "\"(?:[^\"\\\\\n]|\\\\.)+(?<!JDK_JAVA_OPTIONS=)(?<!\\w)-D(?:hghca|%s|\" \\+)");
 
   private static Stream<Path> sources() throws IOException {
     Path project = Documents.project();
