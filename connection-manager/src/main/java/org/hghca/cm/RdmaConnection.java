@@ -25,8 +25,11 @@ import org.hghca.verbs.VerbsException;
 public final class RdmaConnection implements AutoCloseable {
   private static final Duration REPORT = Duration.ofSeconds(1);
 
-  /** Deeper queues get the usual ring. */
-  private static final int MOST_OWN_RING = 2048;
+  /** A completion queue has room for the requests of so many queue pairs like the connection's. */
+  private static final int ROOM = 8;
+
+  /** Where that needs more, it gets the usual ring. */
+  private static final int MOST_OWN_RING = 4096;
 
   private final CmId id;
   private final EventChannel channel;
@@ -210,13 +213,12 @@ public final class RdmaConnection implements AutoCloseable {
                 .maxInline(options.maxInline()));
   }
 
-  /** Of one queue pair: a larger ring would only take memory, of each connection. */
+  /** The program may attach queue pairs of its own, but a usual ring would only take memory. */
   private static CompletionQueue queue(Context context, int depth, CompletionChannel channel) {
+    int ring = ROOM * Integer.highestOneBit(2 * depth - 1);
     CompletionQueueConfig config = CompletionQueueConfig.of(depth).withChannel(channel);
     return context.createCompletionQueue(
-        depth > MOST_OWN_RING
-            ? config
-            : config.withRingEntries(Integer.highestOneBit(2 * depth - 1)));
+        ring > MOST_OWN_RING ? config : config.withRingEntries(ring));
   }
 
   private <T extends AutoCloseable> T owns(T made) {
@@ -271,12 +273,18 @@ public final class RdmaConnection implements AutoCloseable {
     return queuePair.protectionDomain();
   }
 
-  /** Where completions of sends come; it reports to {@link #completionChannel}, if armed. */
+  /**
+   * Where completions of sends come; it reports to {@link #completionChannel}, if armed. It has
+   * room for seven more queue pairs of the same depth.
+   */
   public CompletionQueue sendCompletionQueue() {
     return queuePair.sendCompletionQueue();
   }
 
-  /** Where completions of receives come; it reports to {@link #completionChannel}, if armed. */
+  /**
+   * Where completions of receives come; it reports to {@link #completionChannel}, if armed. It has
+   * room for seven more queue pairs of the same depth.
+   */
   public CompletionQueue receiveCompletionQueue() {
     return queuePair.receiveCompletionQueue();
   }
