@@ -19,7 +19,7 @@ final class PeerLoad {
   final long low;
 
   private final int most;
-  private final ArrayDeque<Requester> waiting = new ArrayDeque<>();
+  private final ArrayDeque<Turn> waiting = new ArrayDeque<>();
 
   /** Units that may be in flight now. */
   private int allowed;
@@ -109,7 +109,7 @@ final class PeerLoad {
   }
 
   /** A time-out has passed without an answer: the peer takes less than it gets. */
-  void late() {
+  void overrun() {
     allowed = Math.min(allowed, Math.max(FIRST, allowed / 2));
   }
 
@@ -124,28 +124,28 @@ final class PeerLoad {
   }
 
   /** A connection waits until there is room; returns how many wait before it. */
-  int await(Requester requester) {
-    waiting.add(requester);
+  int await(Turn turn) {
+    waiting.add(turn);
     return waiting.size() - 1;
   }
 
   /** A connection waits no longer. */
-  void forget(Requester requester) {
-    waiting.remove(requester);
+  void forget(Turn turn) {
+    waiting.remove(turn);
     grant();
   }
 
   private void grant() {
-    while (!waiting.isEmpty() && fits(waiting.element().wanted())) {
+    while (!waiting.isEmpty() && fits(waiting.element().units())) {
       give(waiting.element());
     }
   }
 
   /** A connection that waits gets its turn, room or not. */
-  void give(Requester requester) {
-    waiting.remove(requester);
-    granted += requester.wanted();
-    requester.takeTurn();
+  void give(Turn turn) {
+    waiting.remove(turn);
+    granted += turn.units();
+    turn.come();
   }
 
   /** A turn has been used, or is given up. */

@@ -16,14 +16,6 @@ final class Requester implements SendSide {
 
   private static final int FOR_EVER = 7;
 
-  /**
-   * After so many nanoseconds it sends even if nothing else is acknowledged, and so many later for
-   * each that waits before it: others may be to queue pairs that are gone.
-   */
-  private static final long PATIENCE = 20_000_000;
-
-  private static final long TURN = 5_000_000;
-
   /** Time-outs that one is put off at most; the specification allows four in all. */
   private static final long MOST_LATE = 3;
 
@@ -37,6 +29,7 @@ final class Requester implements SendSide {
   private final boolean sharesLoad;
 
   private final SendWindow window;
+  private final Turn turn;
   private final EarlyRepeat early;
 
   /** Requests from {@code head}, the oldest, to {@code tail}; the next to send is at the cursor. */
@@ -75,15 +68,6 @@ final class Requester implements SendSide {
   /** Set while no packet has been sent since the decision to retransmit. */
   private boolean rewound;
 
-  /** Whether it waits for its turn to send to its peer's address, with nothing in flight. */
-  private boolean waits;
-
-  /** Units that it waits to send, or has a turn for. */
-  private int wanted;
-
-  /** Whether it has waited, and may send whatever else is in flight to the address. */
-  private boolean hasTurn;
-
   /**
    * Set once a sequence NAK was obeyed, or after an RNR NAK: further sequence NAKs of the same
    * packet are repeats, or answer packets that followed it. Progress and time-outs clear it.
@@ -95,6 +79,7 @@ final class Requester implements SendSide {
     this.endpoint = endpoint;
     this.sharesLoad = transport.losesPackets();
     this.window = new SendWindow(transport.window(), transport.loads().unlimited);
+    this.turn = new Turn(transport, endpoint);
     this.early = new EarlyRepeat(sharesLoad);
   }
 
@@ -111,10 +96,10 @@ final class Requester implements SendSide {
     waitingForReceiver = false;
     rewound = false;
     nakObeyed = false;
-    stopWaiting();
+    turn.stop();
     window.reset();
     PeerLoad load = window.load();
-    window.become(transport.loads().unlimited);
+    window.countIn(transport.loads().unlimited);
     transport.loads().leave(load);
     early.reset();
   }
@@ -151,7 +136,7 @@ final class Requester implements SendSide {
       sent++;
     }
     if (budget > 0) {
-      endTurn();
+      turn.end();
     }
     return sent;
   }
@@ -198,7 +183,7 @@ final class Requester implements SendSide {
     long low = qp.path.destinationLow();
     if (sharesLoad
         && (load == transport.loads().unlimited || load.low != low || load.high != high)) {
-      window.become(transport.loads().join(high, low, transport.window()));
+      window.countIn(transport.loads().join(high, low, transport.window()));
       transport.loads().leave(load);
     }
   }
@@ -245,44 +230,13 @@ final class Requester implements SendSide {
       return false;
     }
     int end = isRead ? pieceEnd(request) : cursorPacket + 1;
-    if (hasTurn || window.takes(request, cursorPacket, end)) {
+    if (turn.isHere() || window.takes(request, cursorPacket, end)) {
       return true;
     }
-    if (window.isEmpty() && !waits) {
-      waits = true;
-      wanted = window.load(request, cursorPacket, end);
-      int before = window.load().await(this);
-      transport.wakeAfter(endpoint, PATIENCE + before * TURN);
+    if (window.isEmpty()) {
+      turn.await(window.load(), SendWindow.units(request, cursorPacket, end));
     }
     return false;
-  }
-
-  /** Units that it waits to send. */
-  int wanted() {
-    return wanted;
-  }
-
-  /** It has waited and may send a packet, or the piece of a READ. */
-  void takeTurn() {
-    waits = false;
-    hasTurn = true;
-    transport.cancelTimer(endpoint);
-    transport.schedule(endpoint);
-  }
-
-  private void endTurn() {
-    if (hasTurn) {
-      hasTurn = false;
-      window.load().ended(wanted);
-    }
-  }
-
-  private void stopWaiting() {
-    if (waits) {
-      waits = false;
-      window.load().forget(this);
-    }
-    endTurn();
   }
 
   /** The packet behind the piece of a READ or atomic that is asked for at the cursor. */
@@ -366,10 +320,10 @@ final class Requester implements SendSide {
   private void sent(ConnectionContext qp, SendWork request, int end, boolean asks) {
     rewound = false;
     int behind = Psn.add(request.firstPsn, end);
-    if (unackedPsn == unsentPsn || hasTurn) {
+    if (unackedPsn == unsentPsn || turn.isHere()) {
       startTimer(qp);
     }
-    endTurn();
+    turn.end();
     if (Psn.distance(unackedPsn, behind) > Psn.distance(unackedPsn, unsentPsn)) {
       unsentPsn = behind;
       if (asks) {
@@ -596,7 +550,7 @@ final class Requester implements SendSide {
   }
 
   private void progress(ConnectionContext qp) {
-    stopWaiting(); // it was late, not lost
+    turn.stop(); // it was late, not lost
     early.progress(unackedPsn, transport.now(), window.load());
     qp.oldestUnackedPsn = unackedPsn;
     qp.setChanged(true);
@@ -646,7 +600,7 @@ final class Requester implements SendSide {
   }
 
   private void rewind() {
-    stopWaiting();
+    turn.stop();
     window.rewound();
     early.rewound();
     transport.counters().retries++;
@@ -658,8 +612,8 @@ final class Requester implements SendSide {
 
   @Override
   public void timeout(ConnectionContext qp) {
-    if (waits) {
-      window.load().give(this);
+    if (turn.isAwaited()) {
+      turn.force();
       return;
     }
     if (head == tail) {
@@ -682,7 +636,7 @@ final class Requester implements SendSide {
         transport.wakeAfter(endpoint, LOOK);
       } else {
         transport.counters().timeouts++;
-        window.load().late();
+        window.load().overrun();
         rewound = false;
         retry(qp);
       }

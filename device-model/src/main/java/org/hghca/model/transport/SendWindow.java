@@ -50,7 +50,7 @@ final class SendWindow {
   }
 
   /** Counts in another load from here on. */
-  void become(PeerLoad other) {
+  void countIn(PeerLoad other) {
     load.changed(counted, 0);
     load = other;
     load.changed(0, counted);
@@ -75,7 +75,7 @@ final class SendWindow {
   }
 
   /** Units of the packets of a request from one to below another. */
-  private static int units(SendWork request, int from, int to) {
+  static int units(SendWork request, int from, int to) {
     if (from >= to) {
       return 0;
     }
@@ -169,11 +169,6 @@ final class SendWindow {
   /** Whether some of what is in flight counts in the load. */
   boolean counts() {
     return counted > 0;
-  }
-
-  /** Units of packets of a request. */
-  int load(SendWork request, int from, int to) {
-    return units(request, from, to);
   }
 
   /** Packets of a request are acknowledged. They may be ones that were sent before a rewind. */
