@@ -14,10 +14,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.GroupPrincipal;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import org.hghca.linux.Linux;
@@ -40,6 +42,9 @@ public final class CaptureSocket implements AutoCloseable {
   private static final int S_IFSOCK = 0xc000;
   private static final FileAttribute<?> OWNER_ALONE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  private static final Set<PosixFilePermission> OWNER =
+      PosixFilePermissions.fromString("rw-------");
 
   /** The most connections at a time: each has a buffer of 8 MiB. */
   static final int MOST_CLIENTS = 16;
@@ -110,7 +115,11 @@ public final class CaptureSocket implements AutoCloseable {
     ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     try {
       server.bind(UnixDomainSocketAddress.of(made));
-      SocketFile.restrict(Linux.system(), made, group);
+      if (group.isPresent()) {
+        SocketFile.share(Linux.system(), made, group.get());
+      } else {
+        Files.setPosixFilePermissions(made, OWNER);
+      }
       Files.move(made, path);
       return server;
     } catch (IOException | RuntimeException | Error e) {

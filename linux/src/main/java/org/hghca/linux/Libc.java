@@ -50,6 +50,8 @@ public interface Libc {
 
   int ftruncate(int descriptor, long length);
 
+  int fchmod(int descriptor, int mode);
+
   int fallocate(int descriptor, int mode, long offset, long length);
 
   long lseek(int descriptor, long offset, int whence);

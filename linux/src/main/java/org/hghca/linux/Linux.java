@@ -183,6 +183,11 @@ public final class Linux implements SystemCalls {
   }
 
   @Override
+  public int fchmod(int descriptor, int mode) {
+    return answer(libc.fchmod(descriptor, mode));
+  }
+
+  @Override
   public int fallocate(int descriptor, int mode, long offset, long length) {
     return answer(libc.fallocate(descriptor, mode, offset, length));
   }

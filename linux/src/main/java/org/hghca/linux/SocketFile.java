@@ -9,12 +9,11 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /**
  * The file of a UNIX socket: who may write to it may connect. {@code bind} makes it with the mode
- * that the umask leaves, and nobody can connect before {@code listen}.
+ * of the socket without the bits of the umask, which is 0777 if nobody sets another.
  */
 public final class SocketFile {
   private static final int O_NOFOLLOW = 0x2_0000;
@@ -23,23 +22,30 @@ public final class SocketFile {
   private static final int S_IFMT = 0xf000;
   private static final int S_IFSOCK = 0xc000;
 
-  private static final Set<PosixFilePermission> OWNER =
-      PosixFilePermissions.fromString("rw-------");
+  private static final int OWNER = 0600;
   private static final Set<PosixFilePermission> OWNER_AND_GROUP =
       PosixFilePermissions.fromString("rw-rw----");
 
   private SocketFile() {}
 
   /**
-   * Lets the owner connect, and nobody else but the members of a group; between {@code bind} and
-   * {@code listen}. Where others may write to the folder, one of them may have put another file in
-   * its place: what is changed is a socket of this user with no other name.
+   * Lets the owner connect, and nobody else, from the first moment: before {@code bind}. {@code
+   * listen} can follow {@code bind} at once, so that a client that sees the file is not refused.
    *
-   * @param group none for the owner alone
+   * @return 0 or a negative error number
+   */
+  public static int makeOwners(SystemCalls system, int socket) {
+    return system.fchmod(socket, OWNER);
+  }
+
+  /**
+   * Lets the members of a group connect, too; after {@code bind}. Where others may write to the
+   * folder, one of them may have put another file in its place: what is changed is a socket of this
+   * user with no other name.
+   *
    * @throws IOException saying why not
    */
-  public static void restrict(SystemCalls system, Path file, Optional<GroupPrincipal> group)
-      throws IOException {
+  public static void share(SystemCalls system, Path file, GroupPrincipal group) throws IOException {
     int descriptor = system.open(file.toString(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor < 0) {
       throw new IOException(LinuxErrno.describe(descriptor));
@@ -49,10 +55,8 @@ public final class SocketFile {
       check(Files.readAttributes(opened, "unix:mode,uid,nlink"), system.geteuid());
       PosixFileAttributeView view =
           Files.getFileAttributeView(opened, PosixFileAttributeView.class);
-      if (group.isPresent()) {
-        give(view, group.get());
-      }
-      view.setPermissions(group.isPresent() ? OWNER_AND_GROUP : OWNER);
+      give(view, group);
+      view.setPermissions(OWNER_AND_GROUP);
     } finally {
       system.close(descriptor);
     }

@@ -94,6 +94,9 @@ public interface SystemCalls {
 
   int ftruncate(int descriptor, long length);
 
+  /** {@code fchmod}: of a socket before {@code bind}, the mode that its file is made with. */
+  int fchmod(int descriptor, int mode);
+
   int fallocate(int descriptor, int mode, long offset, long length);
 
   /** {@code lseek}, which tells the size of a file when it goes to its end. */

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.GroupPrincipal;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,8 +27,9 @@ final class SocketFileTest {
   private Path file;
 
   @BeforeEach
-  void bind() throws IOException {
+  void bind() {
     file = folder.resolve("socket");
+    assertThat(SocketFile.makeOwners(linux, socket)).isZero();
     byte[] path = (file + "\0").getBytes(StandardCharsets.UTF_8);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment address = arena.allocate(2L + path.length, 8);
@@ -37,7 +37,6 @@ final class SocketFileTest {
       MemorySegment.copy(path, 0, address, ValueLayout.JAVA_BYTE, 2, path.length);
       assertThat(linux.bind(socket, address)).isZero();
     }
-    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxrwxrwx"));
   }
 
   @AfterEach
@@ -58,13 +57,12 @@ final class SocketFileTest {
 
   @Test
   void ownerAloneMayConnect() throws IOException {
-    SocketFile.restrict(linux, file, Optional.empty());
     assertThat(mode(file)).isEqualTo("rw-------");
   }
 
   @Test
   void membersOfTheGroupMayConnect() throws IOException {
-    SocketFile.restrict(linux, file, Optional.of(anyGroup()));
+    SocketFile.share(linux, file, anyGroup());
     assertThat(mode(file)).isEqualTo("rw-rw----");
     assertThat(Files.readAttributes(file, PosixFileAttributes.class).group()).isEqualTo(anyGroup());
   }
@@ -86,7 +84,7 @@ final class SocketFileTest {
   }
 
   private void assertRefused(String why) {
-    assertThatThrownBy(() -> SocketFile.restrict(linux, file, Optional.empty()))
+    assertThatThrownBy(() -> SocketFile.share(linux, file, anyGroup()))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(why);
   }

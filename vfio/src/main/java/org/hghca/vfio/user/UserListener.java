@@ -20,6 +20,7 @@ final class UserListener implements AutoCloseable {
   private static final int F_DUPFD_CLOEXEC = 1030;
   private static final int S_IFMT = 0xf000;
   private static final int S_IFSOCK = 0xc000;
+  private static final String NOT_RESTRICTED = "cannot set who may connect to '%s': %s";
 
   /** Number of clients that may wait for the current one to leave. */
   private static final int BACKLOG = 16;
@@ -58,9 +59,9 @@ final class UserListener implements AutoCloseable {
    *     NO_PERMISSION} when the socket cannot be given to the group
    */
   static UserListener open(SystemCalls system, String path, Optional<GroupPrincipal> group) {
-    UserListener listener = new UserListener(system, Path.of(path), bind(system, path));
+    UserListener listener = new UserListener(system, Path.of(path), listen(system, path));
     try {
-      listener.listen(group);
+      group.ifPresent(listener::share);
       return listener;
     } catch (RuntimeException e) {
       listener.close();
@@ -68,18 +69,27 @@ final class UserListener implements AutoCloseable {
     }
   }
 
-  private static int bind(SystemCalls system, String path) {
+  private static int listen(SystemCalls system, String path) {
     int socket = UserSocket.create(system);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment address = UserSocket.address(arena, path);
-      int answer = system.bind(socket, address);
+      int answer = SocketFile.makeOwners(system, socket);
+      if (answer < 0) {
+        throw new VfioException(
+            Reason.NO_PERMISSION, NOT_RESTRICTED.formatted(path, LinuxErrno.describe(answer)));
+      }
+      answer = system.bind(socket, address);
       if (LinuxErrno.EADDRINUSE.is(answer)) {
         removeDead(system, path, address);
         answer = system.bind(socket, address);
       }
+      if (answer == 0) {
+        answer = system.listen(socket, BACKLOG);
+      }
       if (answer < 0) {
         throw failed(path, answer);
       }
+      UserSocket.block(system, socket);
       return socket;
     } catch (RuntimeException e) {
       system.close(socket);
@@ -87,20 +97,13 @@ final class UserListener implements AutoCloseable {
     }
   }
 
-  private void listen(Optional<GroupPrincipal> group) {
+  private void share(GroupPrincipal group) {
     try {
-      SocketFile.restrict(system, path, group);
+      SocketFile.share(system, path, group);
     } catch (IOException e) {
       throw new VfioException(
-          Reason.NO_PERMISSION,
-          "cannot set who may connect to '%s': %s".formatted(path, e.getMessage()),
-          e);
+          Reason.NO_PERMISSION, NOT_RESTRICTED.formatted(path, e.getMessage()), e);
     }
-    int answer = system.listen(socket, BACKLOG);
-    if (answer < 0) {
-      throw failed(path.toString(), answer);
-    }
-    UserSocket.block(system, socket);
   }
 
   private static void removeDead(SystemCalls system, String path, MemorySegment address) {

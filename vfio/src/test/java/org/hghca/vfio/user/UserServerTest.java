@@ -563,15 +563,16 @@ final class UserServerTest {
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND));
   }
 
-  /** Nobody can connect before the socket listens. */
+  /** A client that sees the file of the socket can connect: the server does nothing in between. */
   @Test
-  void socketIsTheOwnersAloneBeforeItListens() {
+  void socketListensAtOnceAndIsTheOwnersAlone() {
     Path path = directory.resolve("private");
     List<String> modes = new ArrayList<>();
     TamperedCalls tampered = new TamperedCalls();
     tampered.answer(
         "listen",
         arguments -> {
+          modes.add(tampered.names.get(tampered.names.size() - 2));
           modes.add(mode(path));
           return null;
         });
@@ -582,7 +583,7 @@ final class UserServerTest {
             new ServedDevice(),
             UserTimeouts.CLIENT)
         .close();
-    assertThat(modes).containsExactly("rw-------");
+    assertThat(modes).containsExactly("bind", "rw-------");
   }
 
   @Test
@@ -604,21 +605,24 @@ final class UserServerTest {
   }
 
   @Test
-  void socketThatCannotBeRestrictedIsRemoved() {
+  void socketThatCannotBeRestrictedIsRemoved() throws IOException {
     Path path = directory.resolve("open");
-    TamperedCalls tampered = new TamperedCalls();
-    tampered.fail("open", LinuxErrno.EACCES);
-    assertThatThrownBy(
-            () ->
-                UserServer.start(
-                    tampered.calls,
-                    path.toString(),
-                    Optional.empty(),
-                    new ServedDevice(),
-                    UserTimeouts.CLIENT))
-        .satisfies(is(Reason.NO_PERMISSION))
-        .hasMessageContainingAll("cannot set who may connect to '" + path, "EACCES");
-    assertThat(path).doesNotExist();
+    GroupPrincipal group = Files.readAttributes(directory, PosixFileAttributes.class).group();
+    for (String call : List.of("fchmod", "open")) {
+      TamperedCalls tampered = new TamperedCalls();
+      tampered.fail(call, LinuxErrno.EACCES);
+      assertThatThrownBy(
+              () ->
+                  UserServer.start(
+                      tampered.calls,
+                      path.toString(),
+                      Optional.of(group),
+                      new ServedDevice(),
+                      UserTimeouts.CLIENT))
+          .satisfies(is(Reason.NO_PERMISSION))
+          .hasMessageContainingAll("cannot set who may connect to '" + path, "EACCES");
+      assertThat(path).doesNotExist();
+    }
   }
 
   @Test

@@ -6,7 +6,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SocketFile;
 import org.hghca.linux.SystemCalls;
@@ -81,32 +80,30 @@ final class StreamConnection {
 
   private void listen() {
     listener = create();
+    if (address.path().isPresent()) {
+      restrict();
+    }
     int answer = linux.bind(listener, address.name());
     if (answer < 0) {
       linux.close(listener);
       throw address.refused(answer);
     }
-    try {
-      address.path().ifPresent(this::restrict);
-      answer = linux.listen(listener, 1);
-      if (answer < 0) {
-        throw address.refused(answer);
-      }
-    } catch (LinkException e) {
+    answer = linux.listen(listener, 1);
+    if (answer < 0) {
       close();
-      throw e;
+      throw address.refused(answer);
     }
   }
 
   /** What the port sends and receives is nobody else's business. */
-  private void restrict(String path) {
-    try {
-      SocketFile.restrict(linux, Path.of(path), Optional.empty());
-    } catch (IOException e) {
+  private void restrict() {
+    int answer = SocketFile.makeOwners(linux, listener);
+    if (answer < 0) {
+      linux.close(listener);
       throw new LinkException(
           Reason.NO_PERMISSION,
           "stream:%s: the mode of the socket cannot be set: %s"
-              .formatted(address.text(), e.getMessage()));
+              .formatted(address.text(), LinuxErrno.describe(answer)));
     }
   }
 

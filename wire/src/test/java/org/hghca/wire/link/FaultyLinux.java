@@ -52,6 +52,11 @@ final class FaultyLinux {
     answers.clear();
   }
 
+  /** Whether the current call follows one by name. */
+  boolean isFollowing(String call) {
+    return calls.get(calls.size() - 2).equals(call);
+  }
+
   /** The number of calls by name. */
   long count(String call) {
     synchronized (calls) {
