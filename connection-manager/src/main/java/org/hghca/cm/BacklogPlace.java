@@ -8,11 +8,11 @@ import java.util.Optional;
  * Lifecycle}.
  */
 final class BacklogPlace {
-  private Optional<Listening> listening;
+  private Optional<Runnable> release;
   private boolean taken;
 
-  private BacklogPlace(Optional<Listening> listening) {
-    this.listening = listening;
+  private BacklogPlace(Optional<Runnable> release) {
+    this.release = release;
   }
 
   /** Of an identifier that is no request. */
@@ -20,9 +20,9 @@ final class BacklogPlace {
     return new BacklogPlace(Optional.empty());
   }
 
-  /** Of a request for which a listener has counted one. */
-  static BacklogPlace of(Listening listening) {
-    return new BacklogPlace(Optional.of(listening));
+  /** Of a request for which a listener has counted one, until it is released. */
+  static BacklogPlace of(Runnable release) {
+    return new BacklogPlace(Optional.of(release));
   }
 
   /** The program has taken the request. */
@@ -42,7 +42,7 @@ final class BacklogPlace {
 
   /** The request waits no more. */
   void leave() {
-    listening.ifPresent(Listening::leave);
-    listening = Optional.empty();
+    release.ifPresent(Runnable::run);
+    release = Optional.empty();
   }
 }

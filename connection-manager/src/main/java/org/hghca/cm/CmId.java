@@ -210,7 +210,8 @@ public final class CmId implements AutoCloseable {
    * {@code rdma_listen}: CONNECT_REQUEST follows for each peer that asks.
    *
    * @param backlog requests that wait to be accepted; 0 or less, or more than {@link #MAX_BACKLOG},
-   *     is {@link #MAX_BACKLOG}
+   *     is {@link #MAX_BACKLOG}. One address takes all of them but one in 64, which is left to
+   *     others
    * @throws VerbsException EADDRINUSE, EADDRNOTAVAIL, EACCES as the carrier finds; with the
    *     wildcard address ENODEV or EBUSY when no device can be used, with the reason of each
    */

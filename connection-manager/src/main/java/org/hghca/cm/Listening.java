@@ -1,7 +1,11 @@
 package org.hghca.cm;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.hghca.cm.carrier.ConnectRequest;
@@ -17,14 +21,21 @@ import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The requests that a listening identifier takes, of which it lets a number wait. */
+/**
+ * The requests that a listening identifier takes, of which it lets a number wait. A long backlog
+ * has some places that no address takes alone, so that one which fills it does not keep out others.
+ */
 final class Listening implements End {
   private static final Logger LOG = LoggerFactory.getLogger(Listening.class);
+
+  /** One in so many places is not for an address that has all the others. */
+  private static final int SHARED_PLACES = 64;
 
   private final CmId id;
   private final int backlog;
   private final List<Registration> registrations = new ArrayList<>();
   private final List<CmDevices.Place> owned = new ArrayList<>();
+  private final Map<InetAddress, Integer> waitingOf = new HashMap<>();
   private int waiting;
   private boolean closed;
 
@@ -49,16 +60,19 @@ final class Listening implements End {
   }
 
   /** Takes a place of the backlog, unless it is full. */
-  private synchronized boolean enter() {
-    if (closed || waiting >= backlog) {
+  private synchronized boolean enter(InetAddress peer) {
+    int itsOwn = waitingOf.getOrDefault(peer, 0);
+    if (closed || waiting >= backlog || itsOwn >= backlog - backlog / SHARED_PLACES) {
       return false;
     }
+    waitingOf.put(peer, itsOwn + 1);
     waiting++;
     return true;
   }
 
-  /** A request was accepted or refused, or has ended. */
-  synchronized void leave() {
+  /** A request of a peer was accepted or refused, or has ended. */
+  synchronized void leave(InetAddress peer) {
+    waitingOf.computeIfPresent(peer, (_, count) -> count == 1 ? null : count - 1);
     waiting--;
   }
 
@@ -89,6 +103,7 @@ final class Listening implements End {
     @Override
     public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
       return take(
+          request.remote(),
           child -> {
             Connection asked = child.asked(device, id.kind(device), handshake, request);
             return id.present(child, asked.asked()) ? Optional.of(asked) : Optional.empty();
@@ -99,20 +114,23 @@ final class Listening implements End {
     public boolean requested(ServiceHandshake handshake, ServiceRequest request) {
       ConnectionParameters parameters =
           ConnectionParameters.DEFAULT.withPrivateData(request.privateData());
-      return take(child -> {
-            child.asked(device, id.kind(device), handshake, request);
-            return id.present(child, parameters) ? Optional.of(child) : Optional.empty();
-          })
+      return take(
+              request.remote(),
+              child -> {
+                child.asked(device, id.kind(device), handshake, request);
+                return id.present(child, parameters) ? Optional.of(child) : Optional.empty();
+              })
           .isPresent();
     }
 
     /** Makes an identifier for a request, unless the backlog is full. */
-    private <T> Optional<T> take(Function<CmId, Optional<T>> present) {
-      if (!enter()) {
-        LOG.debug("{}: the backlog of {} requests is full", id, backlog);
+    private <T> Optional<T> take(InetSocketAddress remote, Function<CmId, Optional<T>> present) {
+      InetAddress peer = remote.getAddress();
+      if (!enter(peer)) {
+        LOG.debug("{}: for {} the backlog of {} requests is full", id, remote, backlog);
         return Optional.empty();
       }
-      BacklogPlace place = BacklogPlace.of(Listening.this);
+      BacklogPlace place = BacklogPlace.of(() -> leave(peer));
       Optional<CmId> child = Optional.empty();
       try {
         child = Optional.of(id.child(place));
@@ -122,7 +140,7 @@ final class Listening implements End {
         }
         return presented;
       } catch (RuntimeException e) {
-        child.ifPresentOrElse(CmId::close, Listening.this::leave);
+        child.ifPresentOrElse(CmId::close, () -> leave(peer));
         throw e;
       }
     }

@@ -86,12 +86,16 @@ class ListeningTest {
   }
 
   private Optional<HandshakeEvents> ask() {
+    return ask("127.0.0.1");
+  }
+
+  private Optional<HandshakeEvents> ask(String peer) {
     Gid gid = context.queryGid(1, 0);
     ConnectRequest request =
         new ConnectRequest(
             1,
             id.localAddress(),
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 40000),
+            new InetSocketAddress(peer, 40000),
             new Path(gid, 0, gid, 0, 0, 64, 0, 1, Mtu.MTU_1024, 0),
             Optional.empty(),
             QpType.RC,
@@ -109,12 +113,8 @@ class ListeningTest {
     return listeners.getFirst().requested(new Silent(), request);
   }
 
-  @Test
-  void requestsThatFailUntakenKeepTheirPlace() {
-    backlog(2);
-    for (int peer = 0; peer < 100; peer++) {
-      ask().ifPresent(events -> events.rejected(4, NONE));
-    }
+  /** The requests of which the program learns. */
+  private List<CmId> taken() {
     List<CmId> requests = new ArrayList<>();
     for (Optional<CmEvent> next = channel.poll(); next.isPresent(); next = channel.poll()) {
       CmEvent event = next.get();
@@ -123,8 +123,39 @@ class ListeningTest {
         requests.add(event.id());
       }
     }
+    return requests;
+  }
+
+  @Test
+  void requestsThatFailUntakenKeepTheirPlace() {
+    backlog(2);
+    for (int peer = 0; peer < 100; peer++) {
+      ask().ifPresent(events -> events.rejected(4, NONE));
+    }
+    List<CmId> requests = taken();
     assertThat(requests).hasSize(2);
     assertThat(ask()).as("taken requests leave their places").isPresent();
+    requests.forEach(CmId::close);
+  }
+
+  @Test
+  void addressThatFillsTheBacklogDoesNotKeepOutOthers() {
+    backlog(128);
+    int taken = 0;
+    for (int request = 0; request < 1000; request++) {
+      taken += ask("192.0.2.1").isPresent() ? 1 : 0;
+    }
+    assertThat(taken).isEqualTo(126);
+    assertThat(ask("192.0.2.2")).isPresent();
+    assertThat(ask("192.0.2.3")).isPresent();
+    assertThat(ask("192.0.2.3")).as("all places are taken").isEmpty();
+
+    List<CmId> requests = taken();
+    assertThat(requests).hasSize(128);
+    requests.getFirst().reject(new byte[0]);
+    assertThat(ask("192.0.2.1")).as("as soon as one of its own is answered").isPresent();
+    assertThat(ask("192.0.2.1")).isEmpty();
+    requests.addAll(taken());
     requests.forEach(CmId::close);
   }
 

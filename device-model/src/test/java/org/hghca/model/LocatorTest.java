@@ -39,6 +39,7 @@ class LocatorTest {
         "model:x?capture=/no/where.pcapng | capture: /no/where.pcapng cannot be written: its folder"
             + " must exist",
         "model:x?capture=/ | capture: / cannot be written: Is a directory",
+        "model:x?capture= | capture: it names no file",
         "model:x?mac=zz | mac",
         "model:x?ip=1.2.3 | ip",
         "model:x?net=udp:127.0.0.1&cable=c | plugged into cable= or into net=, not into both",

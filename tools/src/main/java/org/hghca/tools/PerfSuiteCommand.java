@@ -25,12 +25,10 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code hghca perf suite}: all programs of perftest between two devices of this process. */
 @Command(
@@ -55,9 +53,8 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
 
   @CommandLine.Parameters(
       paramLabel = "<test>",
-      converter = TestName.class,
       description = "Tests to run, such as ib_write_bw ib_send_lat (default: all).")
-  private List<PerfTest> programs = List.of(PerfTest.values());
+  private List<String> chosen = List.of();
 
   @Option(
       names = {"-d", "--ib-dev"},
@@ -106,6 +103,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
     check.that(
         seconds > 0 && seconds <= MOST_SECONDS, "-D must be more than 0, up to " + MOST_SECONDS);
     sizes.forEach(size -> check.range("-s", size, 1, Parameters.LARGEST_BYTES));
+    List<PerfTest> programs = programs(check);
     Parameters.Route on = route.route(check, QpType.RC, Optional.empty());
     check.that(
         on.meeting() == Parameters.Meeting.TCP,
@@ -122,7 +120,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
       names = SOFTWARE_HCAS;
     }
     try (BothSides sides = open(names.getFirst(), names.getLast(), on)) {
-      return run(sides, on);
+      return run(sides, programs, on);
     }
   }
 
@@ -134,9 +132,9 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
     }
   }
 
-  private Integer run(BothSides sides, Parameters.Route on) {
+  private Integer run(BothSides sides, List<PerfTest> programs, Parameters.Route on) {
     List<List<Parameters>> tests =
-        tests(Math.min(sides.server().mtu().bytes(), sides.client().mtu().bytes()), on);
+        tests(programs, Math.min(sides.server().mtu().bytes(), sides.client().mtu().bytes()), on);
     long count = tests.size() + tests.stream().mapToLong(List::size).sum();
     Duration each = Duration.ofNanos((long) (seconds * NANOS / count));
     PrintWriter out = json ? new PrintWriter(Writer.nullWriter()) : page.text();
@@ -168,7 +166,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
   }
 
   /** The tests that exist, each with its sizes. */
-  private List<List<Parameters>> tests(long mtu, Parameters.Route on) {
+  private List<List<Parameters>> tests(List<PerfTest> programs, long mtu, Parameters.Route on) {
     List<List<Parameters>> tests = new ArrayList<>();
     for (PerfTest test : programs) {
       for (QpType type : QpType.values()) {
@@ -243,14 +241,16 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
     return page.isWanted() ? page.write(report.page()) && written : written;
   }
 
-  /** A program by its name. */
-  static final class TestName implements ITypeConverter<PerfTest> {
-    @Override
-    public PerfTest convert(String name) {
-      return Arrays.stream(PerfTest.values())
-          .filter(test -> test.program().equals(name))
-          .findFirst()
-          .orElseThrow(() -> new TypeConversionException("'%s' is no test".formatted(name)));
-    }
+  /** The tests of the given names; picocli would call a name that cannot be converted unmatched. */
+  private List<PerfTest> programs(PerfCheck check) {
+    List<String> all = Arrays.stream(PerfTest.values()).map(PerfTest::program).toList();
+    chosen.forEach(
+        name ->
+            check.that(
+                all.contains(name),
+                "'%s' is no test; there are: %s".formatted(name, String.join(" ", all))));
+    return chosen.isEmpty()
+        ? List.of(PerfTest.values())
+        : chosen.stream().map(name -> PerfTest.values()[all.indexOf(name)]).toList();
   }
 }

@@ -130,6 +130,10 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
     if (peer == null && !peerOptions.isEmpty()) {
       throw new ParameterException(spec.commandLine(), "--peer-option needs --peer");
     }
+    if (socket.equals(peer)) {
+      throw new ParameterException(
+          spec.commandLine(), "--socket and --peer are the same path: each card needs its own");
+    }
     if (kind != Kind.hca && profile != null) {
       throw new ParameterException(spec.commandLine(), "--profile needs --kind=hca");
     }

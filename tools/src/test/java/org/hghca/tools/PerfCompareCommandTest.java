@@ -193,4 +193,17 @@ class PerfCompareCommandTest {
       assertThat(run).isEqualTo(new CommandLineRun(1, "", "hghca: %s: %s\n".formatted(file, why)));
     }
   }
+
+  /** JSON has no infinity, but numbers that are as large. */
+  @Test
+  void figuresThatAreNoNumbersAreRefused() throws IOException {
+    String good = runs(100, 104);
+    for (String bad : List.of("1e999", "-1e999")) {
+      CommandLineRun run =
+          compare(file("old", good), file("new", good.replace("104.00", bad)), "--max-loss", "0");
+      assertThat(run.exitCode()).isEqualTo(1);
+      assertThat(run.err()).contains("new", "BW_average is no number");
+      assertThat(run.err().lines()).hasSize(1);
+    }
+  }
 }

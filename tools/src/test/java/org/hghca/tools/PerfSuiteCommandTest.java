@@ -176,7 +176,7 @@ class PerfSuiteCommandTest {
         "-d a -d b -d c | 2 | Two sides, so at most two devices",
         "-D 0 | 2 | -D must be more than 0, up to 3600",
         "-s 0 | 2 | -s must be from 1 to 8388608, not 0",
-        "ib_write_bandwidth | 2 | Unmatched argument at index 2: 'ib_write_bandwidth'",
+        "ib_write_bandwidth | 2 | is no test; there are: ib_send_bw ib_send_lat ib_write_bw",
         "-R | 2 | -R and -z are not supported: both sides are in this process",
         "-d nosuch | 3 | hghca: no RDMA device 'nosuch'",
         "--html / | 5 | hghca: / cannot be written: it is a folder",

@@ -103,6 +103,16 @@ final class ServeCommandTest {
     assertThat(decoded.exitCode()).isZero();
   }
 
+  @Test
+  void twoCardsAtOnePathAreRefused() {
+    Path path = directory.resolve("one");
+    CommandLineRun run = CommandLineRun.of("model", "serve", "--socket=" + path, "--peer=" + path);
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err()).contains("--socket and --peer are the same path");
+    assertThat(path).doesNotExist();
+  }
+
   /** By vfio-user: what QEMU and the driver of a guest find. */
   @Test
   void twoVirtioCardsAreServedOnACable() throws Exception {

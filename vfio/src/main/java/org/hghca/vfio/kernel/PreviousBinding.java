@@ -3,6 +3,8 @@ package org.hghca.vfio.kernel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,6 +16,15 @@ import java.util.Optional;
  */
 record PreviousBinding(Optional<String> driver, Optional<String> override) {
 
+  /** Whoever could write a record would choose the driver that the superuser binds later. */
+  private static final FileAttribute<?> FOLDER = mode("rwxr-xr-x");
+
+  private static final FileAttribute<?> RECORD = mode("rw-r--r--");
+
+  private static FileAttribute<?> mode(String mode) {
+    return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(mode));
+  }
+
   private static Path file(Machine machine, String address) {
     return machine.file("/run/hghca/" + address);
   }
@@ -21,7 +32,9 @@ record PreviousBinding(Optional<String> driver, Optional<String> override) {
   /** The record: two lines, driver and override, empty if there is none. */
   void keep(Machine machine, String address) throws IOException {
     Path file = file(machine, address);
-    Files.createDirectories(file.getParent());
+    Files.createDirectories(file.getParent(), FOLDER);
+    Files.deleteIfExists(file);
+    Files.createFile(file, RECORD);
     Files.write(file, List.of(driver.orElse(""), override.orElse("")));
   }
 

@@ -3,9 +3,13 @@ package org.hghca.vfio.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import jnr.posix.POSIX;
+import jnr.posix.POSIXFactory;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,6 +71,29 @@ class BindingTest {
             "echo 0000:03:00.0 > " + DIRECTORY + "/driver/unbind",
             "echo 0000:03:00.0 > /sys/bus/pci/drivers_probe");
     assertThat(machine.file("/run/hghca/" + CARD)).doesNotExist();
+  }
+
+  /** Who can write it chooses the driver that the superuser binds later. */
+  @Test
+  void recordIsTheOwnersWhateverTheUmask() throws IOException {
+    Path record = machine.file("/run/hghca/" + CARD);
+    POSIX posix = POSIXFactory.getNativePOSIX();
+    int before = posix.umask(0);
+    try {
+      bind(CARD);
+      assertThat(mode(record)).isEqualTo("rw-r--r--");
+      assertThat(mode(record.getParent())).isEqualTo("rwxr-xr-x");
+      binding.unbind(device(CARD));
+      Files.createFile(record);
+      bind(CARD);
+      assertThat(mode(record)).isEqualTo("rw-r--r--");
+    } finally {
+      posix.umask(before);
+    }
+  }
+
+  private static String mode(Path file) throws IOException {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
   }
 
   @Test

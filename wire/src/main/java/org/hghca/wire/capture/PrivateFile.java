@@ -50,6 +50,9 @@ public final class PrivateFile {
    * @throws CaptureException when it cannot be written, saying why
    */
   public static FileChannel open(Path file) throws CaptureException {
+    if (file.toString().isEmpty()) {
+      throw new CaptureException("it names no file");
+    }
     try {
       FileChannel channel = channel(file);
       try {

@@ -81,6 +81,9 @@ public final class Results {
     int pairs = info.get("Number_of_qps") instanceof Number number ? number.intValue() : 1;
     for (Metric metric : metrics(cells)) {
       if (cells.get(metric.key()) instanceof Number value) {
+        if (!Double.isFinite(value.doubleValue())) {
+          throw new PerfException("%s: %s is no number: %s".formatted(file, metric.key(), value));
+        }
         values
             .computeIfAbsent(
                 new Series(test, pairs, size.longValue(), metric), _ -> new ArrayList<>())
