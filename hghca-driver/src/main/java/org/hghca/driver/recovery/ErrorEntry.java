@@ -153,8 +153,8 @@ public final class ErrorEntry {
 
   private void tellCard() {
     LivePsns live = psns.atRest();
-    // Already in ERR: a message found no receive, or there was an error.
-    if (reuse.hasLived() && live.state() == QpcState.ERR) {
+    // Already, or possibly, in ERR: a message found no receive, or there was an error.
+    if (reuse.hasLived() && (live.state() == QpcState.ERR || live.state() == LivePsns.UNKNOWN)) {
       reuse.markPositionUnknown();
     }
     QueuePairContext next = context.last().copy().set(STATE, QpcState.ERR);

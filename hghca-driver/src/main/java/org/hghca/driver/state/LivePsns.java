@@ -24,9 +24,12 @@ import org.hghca.vfio.TimeScale;
  * @param nextSend PSN of the next packet sent
  * @param oldestUnacked oldest PSN sent and not acknowledged; that of {@code nextSend} when all are
  * @param expected PSN of the next packet taken
- * @param state the card's number of the state
+ * @param state the card's number of the state, or {@link #UNKNOWN}
  */
 public record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
+  /** The state is indistinguishable from the value written before. */
+  public static final int UNKNOWN = -1;
+
   /** No PSN: a marker in the field until the card writes a PSN. */
   private static final int UNWRITTEN = -1;
 
@@ -78,14 +81,14 @@ public record LivePsns(int nextSend, int oldestUnacked, int expected, int state)
     boolean received = answer.get(QKEY) != UNWRITTEN;
     // If the field holds the number of the completion queue, either the card has not processed a
     // doorbell yet, or that number is the card's current PSN: then it is ahead.
-    boolean shown = tellsOfSends(answer, programmed);
     boolean sent =
-        shown || rung && isAhead(programmed.get(SEND_CQN), programmed.get(NEXT_SEND_PSN));
+        tellsOfSends(answer, programmed)
+            || rung && isAhead(programmed.get(SEND_CQN), programmed.get(NEXT_SEND_PSN));
     return new LivePsns(
         psn(sent, answer, SEND_CQN, programmed, NEXT_SEND_PSN),
         psn(acknowledged, answer, WQE_BASE, programmed, LAST_ACKED_PSN),
         psn(received, answer, QKEY, programmed, NEXT_RECEIVE_PSN),
-        shown || received ? state(answer, programmed) : programmed.get(STATE));
+        state(answer, programmed));
   }
 
   private static boolean isAhead(int psn, int of) {
@@ -101,14 +104,15 @@ public record LivePsns(int nextSend, int oldestUnacked, int expected, int state)
     return (written ? answer.get(misplaced) : programmed.get(given)) & PSN_MASK;
   }
 
-  /**
-   * The card writes the state before each sequence number, into the low byte of the QPN, with its
-   * low bits zero. Without a sequence number that byte can be the QPN's own.
-   */
+  /** A state that was written back leaves the low bits of the QPN field zero. */
   private static int state(QueuePairContext answer, QueuePairContext programmed) {
     int shown = answer.get(LOCAL_QPN) & 0xff;
-    boolean isState = (shown & 0xf) == 0 && shown >>> 4 <= LAST_STATE;
-    return isState ? shown >>> 4 : programmed.get(STATE);
+    int given = programmed.get(STATE);
+    if ((shown & 0xf) != 0 || shown >>> 4 > LAST_STATE) {
+      return given;
+    }
+    boolean perhapsQpn = shown == (programmed.get(LOCAL_QPN) & 0xff);
+    return perhapsQpn && shown >>> 4 != given ? UNKNOWN : shown >>> 4;
   }
 
   /** Makes the next MODIFY_QP continue from the card's current state. */
