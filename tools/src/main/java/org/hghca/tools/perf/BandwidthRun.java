@@ -15,6 +15,9 @@ final class BandwidthRun {
   /** How long what is in flight may stay without a completion, when the time is over. */
   private static final long PATIENCE = Duration.ofSeconds(1).toNanos();
 
+  /** How long nothing comes when the peer has ended. */
+  private static final long QUIET = Duration.ofMillis(100).toNanos();
+
   private final Parameters parameters;
   private final Sender[] senders;
   private final Receiver[] receivers;
@@ -117,13 +120,11 @@ final class BandwidthRun {
   /**
    * Takes the completions of what is in flight: neither side closes a queue pair or a region under
    * it. Some cards go on with the requests of a queue pair that is closed, and its number is lost.
-   * Messages for which the peer has no receive any more stay.
+   * A side that receives goes on until no more comes, since the peer's time ends later.
    */
   private void drain() {
     long since = System.nanoTime();
-    while (isInFlight()
-        && System.nanoTime() - since < PATIENCE
-        && !Thread.currentThread().isInterrupted()) {
+    do {
       int events = receivers.length > 0 ? pollReceives() : 0;
       for (Sender sender : senders) {
         if (!sender.endsSignaled() && sender.canPost()) {
@@ -135,7 +136,12 @@ final class BandwidthRun {
       } else {
         Thread.yield();
       }
-    }
+    } while (System.nanoTime() - since < patience() && !Thread.currentThread().isInterrupted());
+  }
+
+  /** How long to wait for something to happen, in nanoseconds. */
+  private long patience() {
+    return isInFlight() ? PATIENCE : receivers.length > 0 ? QUIET : 0;
   }
 
   private boolean isInFlight() {
