@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class Listening implements End {
   private static final Logger LOG = LoggerFactory.getLogger(Listening.class);
 
-  /** One in so many places is not for an address that has all the others. */
+  /** One in so many places is left to other addresses than one that has all the rest. */
   private static final int SHARED_PLACES = 64;
 
   private final CmId id;
@@ -71,7 +71,7 @@ final class Listening implements End {
   }
 
   /** A request of a peer was accepted or refused, or has ended. */
-  synchronized void leave(InetAddress peer) {
+  private synchronized void leave(InetAddress peer) {
     waitingOf.computeIfPresent(peer, (_, count) -> count == 1 ? null : count - 1);
     waiting--;
   }

@@ -34,7 +34,7 @@ public final class SocketFile {
    *
    * @return 0 or a negative error number
    */
-  public static int makeOwners(SystemCalls system, int socket) {
+  public static int restrictToOwner(SystemCalls system, int socket) {
     return system.fchmod(socket, OWNER);
   }
 

@@ -29,7 +29,7 @@ final class SocketFileTest {
   @BeforeEach
   void bind() {
     file = folder.resolve("socket");
-    assertThat(SocketFile.makeOwners(linux, socket)).isZero();
+    assertThat(SocketFile.restrictToOwner(linux, socket)).isZero();
     byte[] path = (file + "\0").getBytes(StandardCharsets.UTF_8);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment address = arena.allocate(2L + path.length, 8);

@@ -15,7 +15,7 @@ final class BandwidthRun {
   /** How long what is in flight may stay without a completion, when the time is over. */
   private static final long PATIENCE = Duration.ofSeconds(1).toNanos();
 
-  /** How long nothing comes when the peer has ended. */
+  /** After how long without a message the peer has stopped sending. */
   private static final long QUIET = Duration.ofMillis(100).toNanos();
 
   private final Parameters parameters;
@@ -120,7 +120,7 @@ final class BandwidthRun {
   /**
    * Takes the completions of what is in flight: neither side closes a queue pair or a region under
    * it. Some cards go on with the requests of a queue pair that is closed, and its number is lost.
-   * A side that receives goes on until no more comes, since the peer's time ends later.
+   * A side that receives continues until nothing more arrives: the peer's time may end later.
    */
   private void drain() {
     long since = System.nanoTime();

@@ -73,7 +73,7 @@ final class UserListener implements AutoCloseable {
     int socket = UserSocket.create(system);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment address = UserSocket.address(arena, path);
-      int answer = SocketFile.makeOwners(system, socket);
+      int answer = SocketFile.restrictToOwner(system, socket);
       if (answer < 0) {
         throw new VfioException(
             Reason.NO_PERMISSION, NOT_RESTRICTED.formatted(path, LinuxErrno.describe(answer)));

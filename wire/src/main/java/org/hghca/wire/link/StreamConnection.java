@@ -97,7 +97,7 @@ final class StreamConnection {
 
   /** What the port sends and receives is nobody else's business. */
   private void restrict() {
-    int answer = SocketFile.makeOwners(linux, listener);
+    int answer = SocketFile.restrictToOwner(linux, listener);
     if (answer < 0) {
       linux.close(listener);
       throw new LinkException(
