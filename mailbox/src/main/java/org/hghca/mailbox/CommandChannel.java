@@ -152,7 +152,7 @@ final class CommandChannel implements AutoCloseable {
     try {
       int status =
           hcr.execute(
-              command.toString(),
+              command,
               inbox == null ? command.immediate() : inbox.iova(),
               command.inModifier(),
               outbox == null ? 0 : outbox.iova(),

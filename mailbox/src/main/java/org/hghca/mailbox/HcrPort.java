@@ -51,12 +51,12 @@ final class HcrPort {
    * Gives one command and waits for its end. A thread interrupt has no effect; it is still pending
    * afterwards.
    *
-   * @param what the command in words, for messages
+   * @param what the command; in words only for messages
    * @return the status code
    * @throws DeviceFatalException when the card does not respond, or was reset meanwhile: a
    *     completed command leaves its opcode in the register
    */
-  int execute(String what, long inParam, int inModifier, long outParam, int command) {
+  int execute(Object what, long inParam, int inModifier, long outParam, int command) {
     interrupted = false;
     try {
       awaitFree("%s was not free for %s", what);
@@ -88,7 +88,7 @@ final class HcrPort {
   }
 
   /** Waits until go is clear and returns the dword of that read, which also contains the status. */
-  private int awaitFree(String complaint, String what) {
+  private int awaitFree(String complaint, Object what) {
     long start = System.nanoTime();
     long pause = FIRST_PAUSE_NANOS;
     while (true) {

@@ -162,7 +162,7 @@ final class CommandUnit {
       return CommandStatus.BAD_OP;
     }
     boolean hasInbox = command.hasInbox(opModifier);
-    if (!command.opModifiers().contains(opModifier)
+    if (!command.allowsOpModifier(opModifier)
         || hasInbox && in == 0
         || command.outboxSize() > 0 && out == 0
         || needsTables(command) && !icm.isInitialized()) {

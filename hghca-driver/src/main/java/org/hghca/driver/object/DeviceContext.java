@@ -29,6 +29,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   private final int queuePd;
   private final Port port;
   private final ContextAttributes attributes;
+  private final DeviceAttributes deviceAttributes;
 
   /**
    * Opens a context.
@@ -49,6 +50,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
             card::portInfo);
     this.attributes = new ContextAttributes(card.limits(), port, this::entropy);
     try (Undo undo = new Undo()) {
+      this.deviceAttributes = deviceAttributes();
       this.uar = card.uars().allocate();
       undo.add(uar::close);
       this.queuePd = hghca.pdNumbers().allocate();
@@ -90,6 +92,10 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   @Override
   public DeviceAttributes queryDevice() {
     check();
+    return deviceAttributes;
+  }
+
+  private DeviceAttributes deviceAttributes() {
     Limits limits = card.limits();
     ConfigurationSpace configuration = card.function().configuration();
     return DeviceAttributes.builder()

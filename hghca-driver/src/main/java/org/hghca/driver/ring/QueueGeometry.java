@@ -1,5 +1,6 @@
 package org.hghca.driver.ring;
 
+import java.util.function.Supplier;
 import org.hghca.abi.UdUnit;
 import org.hghca.driver.card.Limits;
 import org.hghca.verbs.Errno;
@@ -67,12 +68,13 @@ public record QueueGeometry(
     QueueGeometry geometry =
         new QueueGeometry(sendSlots, sendStrideLog, receiveSlots, receiveStrideLog);
     checkBytes(
-        "sendDepth %d with %d elements and %d bytes inline"
-            .formatted(c.sendDepth(), c.maxSendSge(), c.maxInline()),
+        () ->
+            "sendDepth %d with %d elements and %d bytes inline"
+                .formatted(c.sendDepth(), c.maxSendSge(), c.maxInline()),
         geometry.sendBytes(),
         limits.profile().maxQueueBytes());
     checkBytes(
-        "receiveDepth %d with %d elements".formatted(c.receiveDepth(), c.maxReceiveSge()),
+        () -> "receiveDepth %d with %d elements".formatted(c.receiveDepth(), c.maxReceiveSge()),
         geometry.receiveBytes(),
         limits.profile().maxQueueBytes());
     return geometry;
@@ -99,11 +101,11 @@ public record QueueGeometry(
     }
   }
 
-  private static void checkBytes(String what, long bytes, long most) {
+  private static void checkBytes(Supplier<String> what, long bytes, long most) {
     if (bytes > most) {
       throw new VerbsException(
           Errno.EINVAL,
-          "%s makes a queue of %d bytes: the device takes %d".formatted(what, bytes, most));
+          "%s makes a queue of %d bytes: the device takes %d".formatted(what.get(), bytes, most));
     }
   }
 
