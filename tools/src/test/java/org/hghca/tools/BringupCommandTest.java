@@ -14,10 +14,13 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.model.ModelProvider;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupOptions;
 import org.hghca.tools.bringup.BringupReport;
@@ -282,6 +285,52 @@ class BringupCommandTest {
         .contains("there is no HCR")
         .contains("BAR0 + 00000h is not an HCR")
         .contains("BAR0 + 80000h is not an HCR");
+  }
+
+  /** A read of 80000h would stop the card. */
+  @ParameterizedTest
+  @CsvSource({
+    "?profile=r1, --profile=s",
+    "?profile=r2, --profile=s",
+    "?profile=r1&as=s, --verbose",
+    "?profile=r1&hcr=0x80000, --verbose"
+  })
+  void profileThatTheRegistersContradictIsRefusedBeforeAnAccess(String parameters, String option) {
+    String locator = "model:mistaken" + parameters;
+    List<String> hazards = new ArrayList<>();
+    BringupOptions of = BringupOptions.of(locator);
+    BringupOptions options =
+        option.equals("--profile=s")
+            ? new BringupOptions(
+                of.device(),
+                Optional.of(HardwareProfile.S),
+                of.loop(),
+                of.peer(),
+                of.destructive(),
+                of.limit(),
+                of.patience(),
+                of.measure(),
+                of.only(),
+                of.skip())
+            : of;
+
+    BringupReport report =
+        new Bringup(options)
+            .run(
+                result ->
+                    ModelProvider.hca(Locator.parse(locator))
+                        .ifPresent(hca -> hazards.addAll(hca.hazards())));
+
+    assertThat(report.outcome()).isEqualTo(BringupReport.Outcome.FAILED);
+    assertThat(report.results())
+        .filteredOn(result -> result.verdict() == Verdict.FAIL)
+        .singleElement()
+        .satisfies(
+            result -> {
+              assertThat(result.step().id()).isEqualTo("hcr.probe");
+              assertThat(result.reason()).contains("the HCR is at BAR0 + 0h").contains("leave out");
+            });
+    assertThat(hazards).isEmpty();
   }
 
   @Test

@@ -15,6 +15,13 @@ public enum DriverParameter {
   /** Position of the command register. */
   HCR("hcr", "an offset in BAR0", "position of the command register; detected by default"),
 
+  /** Whether the profile and the offset of the locator are used without a probe at 0h. */
+  ASSUME_PROFILE(
+      "assumeProfile",
+      "`true` or `false`",
+      "`as=` and `hcr=` are used without a probe at offset 0 before; a wrong one can cut off the"
+          + " host's access to a card of the makers' RTL until its bitstream is loaded again"),
+
   /** Whether a card without a reset is in its initial state. */
   ASSUME_CLEAN(
       "assumeClean",

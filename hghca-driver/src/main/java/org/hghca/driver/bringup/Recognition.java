@@ -26,9 +26,10 @@ import org.slf4j.LoggerFactory;
  * respond: a few reads there block BAR0 permanently. So 0 is probed first, and 80000h only if there
  * is no HCR at 0. BAR2 is never read.
  *
- * <p>The locator may specify it instead: {@code as=s}, {@code r1} or {@code r2} names the profile,
- * {@code hcr=0x80000} the offset, {@code assumeClean=true} that a card without a reset has not been
- * used since its bitstream was loaded.
+ * <p>The locator may specify it: {@code as=s}, {@code r1} or {@code r2} names the profile, {@code
+ * hcr=0x80000} the offset. Offset 0 is probed first all the same, and an HCR there refuses another
+ * offset; {@code assumeProfile=true} skips that. {@code assumeClean=true} says that a card without
+ * a reset has not been used since its bitstream was loaded.
  */
 public final class Recognition {
   private static final Logger LOG = LoggerFactory.getLogger(Recognition.class);
@@ -46,6 +47,7 @@ public final class Recognition {
   private final Optional<HardwareProfile> named;
   private final Optional<Long> namedHcr;
   private final boolean assumeClean;
+  private final boolean assumeProfile;
 
   /**
    * An offset with an HCR.
@@ -73,12 +75,19 @@ public final class Recognition {
     this.locator = function.locator();
     this.named = locator.parameter(DriverParameter.AS.key()).map(this::profile);
     this.namedHcr = locator.parameter(DriverParameter.HCR.key()).map(this::offset);
-    this.assumeClean =
-        switch (locator.parameter(DriverParameter.ASSUME_CLEAN.key()).orElse("false")) {
-          case "true" -> true;
-          case "false" -> false;
-          default -> throw wrong(DriverParameter.ASSUME_CLEAN, "known are true and false", null);
-        };
+    this.assumeClean = isSet(DriverParameter.ASSUME_CLEAN);
+    this.assumeProfile = isSet(DriverParameter.ASSUME_PROFILE);
+    if (assumeProfile && named.isEmpty() && namedHcr.isEmpty()) {
+      throw wrong(DriverParameter.ASSUME_PROFILE, "it needs as= or hcr= beside it", null);
+    }
+  }
+
+  private boolean isSet(DriverParameter parameter) {
+    return switch (locator.parameter(parameter.key()).orElse("false")) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw wrong(parameter, "known are true and false", null);
+    };
   }
 
   private HardwareProfile profile(String name) {
@@ -148,7 +157,7 @@ public final class Recognition {
    *     that does not determine the profile; EOPNOTSUPP for an RTL that cannot be reset
    */
   public Place findHcr() {
-    Place place = namedHcr.isEmpty() && named.isEmpty() ? probe() : checked(namedPlace());
+    Place place = namedHcr.isEmpty() && named.isEmpty() ? probe() : named();
     if (place.isRtl() && !function.canReset() && !assumeClean) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
@@ -160,13 +169,9 @@ public final class Recognition {
   }
 
   private Place probe() {
-    HcrProbe low = HcrProbe.at(function, Bar.HCR_RTL);
+    HcrProbe low = low();
     if (low.isHcr()) {
       return new Place(Bar.HCR_RTL, Optional.empty());
-    }
-    if (low.finding() != HcrProbe.Finding.NO_TOKEN) {
-      // It responds there like a card: the other offset is not safe to access.
-      throw failure(low);
     }
     HcrProbe high = HcrProbe.at(function, Bar.HCR_DOCUMENT);
     if (!high.isHcr()) {
@@ -175,6 +180,32 @@ public final class Recognition {
           "no HCR: %s; %s".formatted(told(low), told(high)));
     }
     return new Place(Bar.HCR_DOCUMENT, Optional.of(HardwareProfile.S));
+  }
+
+  /**
+   * Probes offset 0. If something responds there that is no free HCR, another offset is not safe to
+   * access.
+   */
+  private HcrProbe low() {
+    HcrProbe low = HcrProbe.at(function, Bar.HCR_RTL);
+    if (!low.isHcr() && low.finding() != HcrProbe.Finding.NO_TOKEN) {
+      throw failure(low);
+    }
+    return low;
+  }
+
+  /** The place that the locator names, unless offset 0 shows that it is wrong. */
+  private Place named() {
+    Place place = namedPlace();
+    if (place.hcrBase() != Bar.HCR_RTL && !assumeProfile && low().isHcr()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          ("%s: the locator has the command register at 0x%x, but it is at 0x0, as on a card of the"
+                  + " makers' RTL, whose registers an access to another offset can block: leave out"
+                  + " as= and hcr=. assumeProfile=true accesses 0x%x all the same")
+              .formatted(locator, place.hcrBase(), place.hcrBase()));
+    }
+    return checked(place);
   }
 
   private Place namedPlace() {

@@ -204,9 +204,38 @@ class RecognitionTest {
 
   // ---- parameters of the user
 
+  @ParameterizedTest
+  @ValueSource(strings = {"?as=s", "?hcr=0x80000", "?hcr=0x400&as=r1", "?as=s&hcr=0x400"})
+  void offsetThatTheRtlContradictsIsRefusedBeforeAnAccess(String parameters) {
+    locator(parameters);
+    function.withHcr(RTL).withHcr(0x400).withHcr(DOCUMENT);
+
+    assertRefused(this::find, Errno.EINVAL, "it is at 0x0", "leave out", "assumeProfile=true");
+    assertThat(function.accesses).allMatch(a -> a.offset() < 0x1c);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"?as=s", "?hcr=0x80000"})
+  void namedOffsetIsUsedWhereNothingIsAt0(String parameters) {
+    locator(parameters);
+    function.withHcr(DOCUMENT);
+
+    assertThat(find()).isEqualTo(new Place(DOCUMENT, Optional.of(HardwareProfile.S)));
+    assertThat(function.accesses.getFirst()).isEqualTo(new Access(0, false, 0x18, 4));
+  }
+
   @Test
-  void cardGivenAsOfTheDocumentIsNotProbedAt0() {
+  void namedOffsetIsNotAccessedWhereACardIsBusyAt0() {
     locator("?as=s");
+    function.withHcr(DOCUMENT).withHcr(RTL).registers.put(RTL + 0x18, 0x0080_0031);
+
+    assertRefused(this::find, Errno.EBUSY, "busy or hung");
+    assertThat(function.touchedForbidden()).isFalse();
+  }
+
+  @Test
+  void assumedProfileIsNotProbedAt0() {
+    locator("?as=s&assumeProfile=true");
     function.withHcr(RTL).withHcr(DOCUMENT);
 
     assertThat(find()).isEqualTo(new Place(DOCUMENT, Optional.of(HardwareProfile.S)));
@@ -224,8 +253,8 @@ class RecognitionTest {
   }
 
   @Test
-  void onlyTheGivenOffsetIsProbed() {
-    locator("?hcr=0x80000");
+  void onlyTheAssumedOffsetIsProbed() {
+    locator("?hcr=0x80000&assumeProfile=true");
     function.withHcr(RTL).withHcr(DOCUMENT);
 
     assertThat(find()).isEqualTo(new Place(DOCUMENT, Optional.of(HardwareProfile.S)));
@@ -267,7 +296,9 @@ class RecognitionTest {
     "?hcr=-4, hcr=-4, offset in BAR0",
     "?hcr=0x100000, hcr=0x100000, offset in BAR0",
     "?assumeClean=yes, assumeClean=yes, true and false",
-    "?assumeClean=, assumeClean=, true and false"
+    "?assumeClean=, assumeClean=, true and false",
+    "?as=s&assumeProfile=yes, assumeProfile=yes, true and false",
+    "?assumeProfile=true, assumeProfile=true, as= or hcr="
   })
   void malformedParameterIsNamed(String parameters, String named, String fix) {
     locator(parameters);

@@ -8,6 +8,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.mailbox.HcrProbe;
+import org.hghca.vfio.DriverParameter;
 
 /** The command register: its position, its register values, and the commands without data. */
 final class HcrSteps {
@@ -56,7 +57,8 @@ final class HcrSteps {
 
   private void probe(Observation o) {
     o.expect("an HCR at BAR0 + 0h (RTL), or only when there is none at BAR0 + 80000h (document)");
-    for (int base : bases()) {
+    Optional<Integer> named = namedBase();
+    for (int base : bases(named)) {
       if (base == Bar.HCR_DOCUMENT) {
         board.tap().allowWholeBar();
       }
@@ -64,6 +66,11 @@ final class HcrSteps {
       o.saw("BAR0 + %05xh %s".formatted(base, probe.describe()));
       switch (probe.finding()) {
         case HCR -> {
+          o.check(
+              named.isEmpty() || named.get() == base,
+              ("the HCR is at BAR0 + %xh, as on the makers' RTL, not at %xh: leave out --profile,"
+                      + " as= and hcr=")
+                  .formatted(base, named.orElse(base)));
           board.hcrAt(base);
           return;
         }
@@ -76,19 +83,32 @@ final class HcrSteps {
   }
 
   /** The offsets to probe, in this order: a read of 80000h can stop the RTL. */
-  private List<Integer> bases() {
+  private List<Integer> bases(Optional<Integer> named) {
+    if (named.isPresent() && (named.get() == Bar.HCR_RTL || isProfileAssumed())) {
+      return List.of(named.get());
+    }
+    return List.of(Bar.HCR_RTL, named.orElse(Bar.HCR_DOCUMENT));
+  }
+
+  private boolean isProfileAssumed() {
+    return board
+        .locator()
+        .parameter(DriverParameter.ASSUME_PROFILE.key())
+        .map(Boolean::parseBoolean)
+        .orElse(false);
+  }
+
+  /** The offset that the user has named, by itself or by a profile. */
+  private Optional<Integer> namedBase() {
     Optional<String> place = board.locator().parameter("hcr");
     if (place.isPresent()) {
       try {
-        return List.of(Integer.decode(place.get()));
+        return Optional.of(Integer.decode(place.get()));
       } catch (NumberFormatException e) {
         throw new StepFailedException("hcr=" + place.get() + " in the locator is not an offset");
       }
     }
-    return board
-        .named()
-        .map(profile -> List.of(profile.hcrBase()))
-        .orElse(List.of(Bar.HCR_RTL, Bar.HCR_DOCUMENT));
+    return board.named().map(HardwareProfile::hcrBase);
   }
 
   private void registers(Observation o) {
