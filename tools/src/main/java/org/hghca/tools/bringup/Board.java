@@ -10,6 +10,11 @@ import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.CommandInterface;
+import org.hghca.tools.raw.CommandRecord;
+import org.hghca.tools.raw.CommandTap;
+import org.hghca.tools.raw.RawHcr;
+import org.hghca.tools.raw.RawTables;
+import org.hghca.tools.raw.TappedFunction;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
@@ -83,7 +88,7 @@ final class Board implements Target {
     limits(commands().queryDeviceLimits(), known);
     commands().initHca(tables().layout());
     for (IcmTable table : IcmTable.values()) {
-      tables().map(table, TableSteps.pages(table));
+      tables().map(table, RawTables.usedPages(table));
     }
   }
 

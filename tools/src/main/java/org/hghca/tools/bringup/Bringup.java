@@ -18,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.hghca.mailbox.DeviceFatalException;
 import org.hghca.tools.bringup.BringupReport.Outcome;
+import org.hghca.tools.raw.CardStoppedException;
 
 /**
  * A session: all steps in their order, on one board. Used once.

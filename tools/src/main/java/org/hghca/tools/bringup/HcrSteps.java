@@ -8,6 +8,8 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.mailbox.HcrProbe;
+import org.hghca.tools.raw.CardStoppedException;
+import org.hghca.tools.raw.RawHcr;
 import org.hghca.vfio.DriverParameter;
 
 /** The command register: its position, its register values, and the commands without data. */

@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.hghca.tools.perf.page.PerfPage;
+import org.hghca.tools.raw.CommandRecord;
+import org.hghca.tools.raw.Hexdump;
 
 /** A session as one self-contained HTML page, which can be stored, mailed and printed. */
 public final class HtmlOutput {

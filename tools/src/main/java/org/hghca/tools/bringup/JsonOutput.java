@@ -4,6 +4,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.hghca.tools.raw.CommandRecord;
 
 /** A session as the values of JSON: plain numbers, bytes in hexadecimal. */
 public final class JsonOutput {

@@ -3,6 +3,7 @@ package org.hghca.tools.bringup;
 import java.util.List;
 import java.util.Map;
 import org.hghca.abi.Bar;
+import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.VfioException;

@@ -12,6 +12,8 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.tools.raw.RawRegion;
+import org.hghca.tools.raw.RawTables;
 import org.hghca.vfio.LinkAddress;
 
 /** Two queue pairs of one card that reach each other, and memory on both sides. */

@@ -19,6 +19,8 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.mailbox.CommandInterface;
+import org.hghca.tools.raw.RawRegion;
+import org.hghca.tools.raw.RawTables;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.MmioRegion;
 

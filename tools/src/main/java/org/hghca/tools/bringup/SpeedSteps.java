@@ -21,6 +21,7 @@ import org.hghca.tools.perf.Watcher;
 import org.hghca.tools.perf.suite.Row;
 import org.hghca.tools.perf.suite.Suite;
 import org.hghca.tools.perf.suite.SuiteReport;
+import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.verbs.QpType;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;

@@ -3,6 +3,7 @@ package org.hghca.tools.bringup;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.tools.perf.suite.SuiteReport;
+import org.hghca.tools.raw.CommandRecord;
 
 /**
  * The result of a step.

@@ -6,6 +6,7 @@ import org.hghca.abi.Cqe;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.tools.raw.CardStoppedException;
 
 /**
  * Requests that stop the makers' card: posted directly, bypassing the driver's checks, each

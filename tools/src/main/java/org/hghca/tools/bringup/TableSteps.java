@@ -10,13 +10,13 @@ import org.hghca.abi.MapIcm;
 import org.hghca.abi.MptFlags;
 import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.CommandInterface;
+import org.hghca.tools.raw.RawRegion;
+import org.hghca.tools.raw.RawTables;
 import org.hghca.vfio.DmaMapping;
 
 /** The tables in ICM, and objects that are added to them and removed. */
 final class TableSteps {
   private static final String ICM = "interface document, 3.2.2.1, tables 3-2-12 to 3-2-14";
-  private static final int QPC_PAGES = 3;
-  private static final int MPT_PAGES = 2;
   private static final int CQN = 7;
   private static final int EQN = 1;
   private static final int PD = 2;
@@ -74,17 +74,8 @@ final class TableSteps {
             "icm.eqc"));
   }
 
-  /** How many pages of a table this session uses. */
-  static int pages(IcmTable table) {
-    return switch (table) {
-      case QPC -> QPC_PAGES;
-      case MPT -> MPT_PAGES;
-      case CQC, EQC, MTT -> 1;
-    };
-  }
-
   private Step map(String id, IcmTable table) {
-    int pages = pages(table);
+    int pages = RawTables.usedPages(table);
     return Step.of(
         id,
         "MAP_ICM: %d page%s of %s".formatted(pages, pages == 1 ? "" : "s", table),

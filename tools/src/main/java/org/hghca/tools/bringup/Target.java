@@ -1,6 +1,7 @@
 package org.hghca.tools.bringup;
 
 import java.util.List;
+import org.hghca.tools.raw.CommandRecord;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 

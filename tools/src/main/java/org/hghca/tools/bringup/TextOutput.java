@@ -3,6 +3,8 @@ package org.hghca.tools.bringup;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.Consumer;
+import org.hghca.tools.raw.CommandRecord;
+import org.hghca.tools.raw.Hexdump;
 
 /** A session as text, line by line while it runs. */
 public final class TextOutput implements Consumer<StepResult> {

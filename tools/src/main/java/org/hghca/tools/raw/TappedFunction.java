@@ -1,4 +1,4 @@
-package org.hghca.tools.bringup;
+package org.hghca.tools.raw;
 
 import java.util.List;
 import org.hghca.abi.Bar;
@@ -12,15 +12,16 @@ import org.hghca.vfio.PciFunction;
 /**
  * A function whose commands are recorded by a {@link CommandTap}, and whose BAR2 cannot be read.
  */
-final class TappedFunction extends ForwardingFunction {
+public final class TappedFunction extends ForwardingFunction {
   private CommandTap tap;
 
-  TappedFunction(PciFunction function) {
+  /** A function that nothing else drives. */
+  public TappedFunction(PciFunction function) {
     super(function);
   }
 
   /** What is in front of BAR0. */
-  synchronized CommandTap tap() {
+  public synchronized CommandTap tap() {
     if (tap == null) {
       tap = new CommandTap(super.region(Bar.BAR0));
     }
@@ -28,7 +29,7 @@ final class TappedFunction extends ForwardingFunction {
   }
 
   /** The commands given since the last call. */
-  synchronized List<CommandRecord> commands() {
+  public synchronized List<CommandRecord> commands() {
     return tap == null ? List.of() : tap.take();
   }
 

@@ -1,4 +1,4 @@
-package org.hghca.tools.bringup;
+package org.hghca.tools.raw;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -21,9 +21,11 @@ import org.hghca.vfio.PciFunction;
  * The card's tables, mapped page by page by the rule of the profile, and memory regions in them.
  * All memory is kept until the card is shut down.
  */
-final class RawTables implements AutoCloseable {
+public final class RawTables implements AutoCloseable {
   private static final int MTT_LINE = 4;
   private static final int KEY_VARIANT = 0x5a;
+  private static final int QPC_PAGES = 3;
+  private static final int MPT_PAGES = 2;
 
   private final PciFunction function;
   private final CommandInterface commands;
@@ -34,7 +36,13 @@ final class RawTables implements AutoCloseable {
   private int nextMtt;
   private int nextMpt;
 
-  RawTables(
+  /**
+   * Lays the tables out; nothing is mapped yet.
+   *
+   * @param profile the rules of MAP_ICM and WRITE_MTT
+   * @param limits of the card
+   */
+  public RawTables(
       PciFunction function,
       CommandInterface commands,
       HardwareProfile profile,
@@ -47,12 +55,22 @@ final class RawTables implements AutoCloseable {
     this.nextMpt = Math.max(1, limits.reservedLkeys());
   }
 
+  /** How many pages of a table a session uses. */
+  public static int usedPages(IcmTable table) {
+    return switch (table) {
+      case QPC -> QPC_PAGES;
+      case MPT -> MPT_PAGES;
+      case CQC, EQC, MTT -> 1;
+    };
+  }
+
   /** Where the tables lie. */
-  InitHca layout() {
+  public InitHca layout() {
     return layout;
   }
 
-  long base(IcmTable table) {
+  /** Where a table lies in ICM. */
+  public long base(IcmTable table) {
     return switch (table) {
       case QPC -> layout.qpcBase();
       case CQC -> layout.cqcBase();
@@ -67,7 +85,7 @@ final class RawTables implements AutoCloseable {
    *
    * @return how many commands it took
    */
-  int map(IcmTable table, int count) {
+  public int map(IcmTable table, int count) {
     DmaMapping mapping = function.allocate((long) count * MapIcm.PAGE_SIZE);
     memory.add(mapping);
     pages.put(table, mapping);
@@ -103,12 +121,12 @@ final class RawTables implements AutoCloseable {
   }
 
   /** The memory behind the mapped pages of a table. */
-  DmaMapping pages(IcmTable table) {
+  public DmaMapping pages(IcmTable table) {
     return pages.get(table);
   }
 
   /** Allocates memory of whole pages that the card can reach. */
-  DmaMapping allocate(long bytes) {
+  public DmaMapping allocate(long bytes) {
     DmaMapping mapping = function.allocate(bytes);
     memory.add(mapping);
     return mapping;
@@ -120,7 +138,7 @@ final class RawTables implements AutoCloseable {
    * @param access bits of {@link MptFlags}
    * @param start the address of the first byte; 0 for a queue
    */
-  RawRegion register(DmaMapping mapping, int pd, int access, long start) {
+  public RawRegion register(DmaMapping mapping, int pd, int access, long start) {
     int count = (int) (mapping.segment().byteSize() / MapIcm.PAGE_SIZE);
     int first = writeMtt(mapping, count, count);
     int index = nextMpt++;
@@ -149,7 +167,7 @@ final class RawTables implements AutoCloseable {
    * @param pages of the memory, which the entries name in turn
    * @return the index of the first entry
    */
-  int writeMtt(DmaMapping mapping, int pages, int count) {
+  public int writeMtt(DmaMapping mapping, int pages, int count) {
     int first = nextMtt;
     nextMtt += (count + MTT_LINE - 1) / MTT_LINE * MTT_LINE;
     // Beyond the mapped page the card would read and write bus address 0.

@@ -1,4 +1,4 @@
-package org.hghca.tools.bringup;
+package org.hghca.tools.raw;
 
 import org.hghca.abi.CommandStatus;
 import org.hghca.abi.Hcr;

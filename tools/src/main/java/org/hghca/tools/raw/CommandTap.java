@@ -1,4 +1,4 @@
-package org.hghca.tools.bringup;
+package org.hghca.tools.raw;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,7 +20,7 @@ import org.hghca.vfio.MmioRegion;
  * RTL: any access that is not 32 bits wide, and any to the unconnected range of the RTL until the
  * RTL is ruled out.
  */
-final class CommandTap implements MmioHandler {
+public final class CommandTap implements MmioHandler {
   private static final int NO_HCR = -1;
 
   private final MmioRegion registers;
@@ -43,12 +43,12 @@ final class CommandTap implements MmioHandler {
   }
 
   /** Where the HCR is, from now on. */
-  synchronized void hcrAt(int offset) {
+  public synchronized void hcrAt(int offset) {
     base = offset;
   }
 
   /** The card is known, or declared by the user, to respond at all offsets. */
-  synchronized void allowWholeBar() {
+  public synchronized void allowWholeBar() {
     wholeBar = true;
   }
 

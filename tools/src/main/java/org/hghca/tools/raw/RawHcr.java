@@ -1,4 +1,4 @@
-package org.hghca.tools.bringup;
+package org.hghca.tools.raw;
 
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -9,7 +9,7 @@ import org.hghca.vfio.MmioRegion;
  * The HCR by single accesses, for cases that the typed commands do not allow: other opcodes, the
  * event bit, missing mailboxes.
  */
-final class RawHcr {
+public final class RawHcr {
   private static final int SPINS = 200;
   private static final long PAUSE_NANOS = 50_000;
 
@@ -17,22 +17,31 @@ final class RawHcr {
   private final long base;
   private final Duration limit;
 
-  RawHcr(MmioRegion registers, long base, Duration limit) {
+  /**
+   * The HCR of a card that decodes memory.
+   *
+   * @param registers BAR0
+   * @param base where it is there
+   * @param limit how long a command may take
+   */
+  public RawHcr(MmioRegion registers, long base, Duration limit) {
     this.registers = registers;
     this.base = base;
     this.limit = limit;
   }
 
-  int read(int offset) {
+  /** Reads a dword of the HCR, see {@link Hcr}. */
+  public int read(int offset) {
     return registers.readInt(base + offset);
   }
 
-  void write(int offset, int value) {
+  /** Writes a dword of the HCR. */
+  public void write(int offset, int value) {
     registers.writeInt(base + offset, value);
   }
 
   /** Dword 18h. */
-  int command() {
+  public int command() {
     return read(Hcr.COMMAND);
   }
 
@@ -43,7 +52,7 @@ final class RawHcr {
    * @return dword 18h at the end
    * @throws CardStoppedException when the end does not come
    */
-  int give(int word, long inParam, int inModifier, long outParam, int token) {
+  public int give(int word, long inParam, int inModifier, long outParam, int token) {
     awaitFree("is not free for a command");
     write(Hcr.IN_PARAM_HIGH, (int) (inParam >>> 32));
     write(Hcr.IN_PARAM_LOW, (int) inParam);

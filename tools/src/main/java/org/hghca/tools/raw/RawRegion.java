@@ -1,4 +1,4 @@
-package org.hghca.tools.bringup;
+package org.hghca.tools.raw;
 
 import java.lang.foreign.MemorySegment;
 import org.hghca.vfio.DmaMapping;
@@ -11,9 +11,10 @@ import org.hghca.vfio.DmaMapping;
  * @param key for elements and for peers
  * @param start the address of its first byte
  */
-record RawRegion(DmaMapping mapping, int index, int key, long start) {
+public record RawRegion(DmaMapping mapping, int index, int key, long start) {
 
-  MemorySegment segment() {
+  /** The memory, for this process. */
+  public MemorySegment segment() {
     return mapping.segment();
   }
 }
