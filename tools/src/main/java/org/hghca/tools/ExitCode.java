@@ -15,6 +15,7 @@ public enum ExitCode {
   NOT_OPENED(3, "A device does not exist or cannot be opened."),
   STOPPED(4, "The card stopped answering."),
   NO_OUTPUT(5, "Output could not be written."),
+  INCOMPLETE(6, "bringup: nothing failed, but not every step could be judged."),
   INTERRUPTED(130, "Ended by Ctrl-C (SIGINT); bringup also by SIGTERM.");
 
   private final int code;

@@ -65,24 +65,28 @@ class BringupCommandTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
-            " 1/64 PASS  open ",
+            " 1/67 PASS  open ",
             "PASS  pci.identity",
             "PASS  hcr.probe",
             "PASS  cmd.dev-lim",
             "PASS  hca.init",
             "PASS  icm.qpc",
             "PASS  qp.query",
+            "PASS  path.doorbell",
             "PASS  loop.send",
+            "PASS  path.datagram",
             "PASS  rc.send",
             "PASS  rc.many",
             "PASS  ud.send",
             "PASS  err.rkey",
             "PASS  event.cq",
+            "PASS  event.interrupt",
             "PASS  speed",
             "PASS  stop.read",
             "PASS  stop.last-element",
             "PASS  stop.psn-wrap",
-            "model:board: PASSED, profile s, 64 passed, 0 warnings, 0 failed, 0 skipped")
+            "model:board: PASSED, profile s, 67 passed, 0 warnings, 0 failed, 0 not judged, 0"
+                + " skipped")
         .doesNotContain("FAIL", "expected  ");
   }
 
@@ -140,8 +144,7 @@ class BringupCommandTest {
     assertThat(run.exitCode()).isZero();
     assertThat(run.out())
         .contains("PASS  hca.init")
-        .containsPattern("SKIP  icm.qpc .*\\(not selected by --only\\)")
-        .containsPattern("SKIP  driver.open .*\\(not selected by --only\\)");
+        .containsPattern("SKIP  not selected by --only: .*icm.qpc, .*driver.open, ");
   }
 
   @Test
@@ -150,9 +153,7 @@ class BringupCommandTest {
 
     assertThat(run.exitCode()).isZero();
     assertThat(run.out())
-        .containsPattern("SKIP  icm.mtt .*\\(skipped by --skip\\)")
-        .containsPattern("SKIP  qp.modify .*\\(skipped by --skip\\)")
-        .containsPattern("SKIP  speed .*\\(skipped by --skip\\)")
+        .containsPattern("SKIP  skipped by --skip: icm.mtt, .*qp.modify, .*speed\n")
         .contains("PASS  rc.send");
   }
 
@@ -162,9 +163,8 @@ class BringupCommandTest {
 
     assertThat(run.exitCode()).isZero();
     assertThat(run.out())
-        .containsPattern("SKIP  loop.send .*\\(no loop: data steps skipped\\)")
-        .containsPattern("SKIP  rc.send .*\\(no loop: data steps skipped\\)")
-        .contains("PASS  err.flush");
+        .containsPattern("SKIP  --loop=none: data steps skipped: loop.send, .*rc.send, ")
+        .contains("PASS  path.doorbell", "PASS  path.datagram", "PASS  err.flush");
   }
 
   @Test
@@ -193,16 +193,16 @@ class BringupCommandTest {
     }
   }
 
-  @Test
-  void missingLoopIsDetectedByOneSend() {
-    CommandLineRun run =
-        bringup("-d", "faulty:deaf", "--limit", "PT1S", "--only", "loop.send,rc.send");
+  @ParameterizedTest
+  @ValueSource(strings = {"faulty:deaf", "faulty:deaf?profile=r1"})
+  void deadDoorbellIsNoMissingLoop(String device) {
+    CommandLineRun run = bringup("-d", device, "--limit", "PT1S");
 
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
     assertThat(run.out())
-        .containsPattern("SKIP  loop.send .*\\(no loop: data steps skipped\\)")
-        .containsPattern("SKIP  driver.loop .*\\(no loop: data steps skipped\\)")
-        .containsPattern("SKIP  rc.send .*\\(no loop: data steps skipped\\)");
+        .contains("FAIL  path.doorbell")
+        .contains("the doorbell did not arrive")
+        .containsPattern("OPEN  needs path.doorbell, which failed: loop.send, ");
   }
 
   @Test
@@ -221,7 +221,7 @@ class BringupCommandTest {
 
     assertThat(run.exitCode()).as(run.out()).isZero();
     assertThat(run.out())
-        .contains("SKIP  loop.send")
+        .containsPattern("SKIP  the loop is a peer: .*loop.send")
         .contains(
             "PASS  rc.send", "PASS  rc.read", "PASS  rc.many", "PASS  ud.send", "PASS  speed");
   }
@@ -240,7 +240,9 @@ class BringupCommandTest {
             "peer=model:far?cable=two");
 
     assertThat(run.exitCode()).isEqualTo(1);
-    assertThat(run.out()).contains("FAIL  driver.loop").contains("nothing came back");
+    assertThat(run.out())
+        .contains("FAIL  driver.port")
+        .contains("PORT_DOWN, and --loop names a peer");
   }
 
   @Test
@@ -254,7 +256,7 @@ class BringupCommandTest {
         .contains("expected  000:  01 00 00 00  00 00 00 00")
         .contains("seen      000:  01 00 00 00  80 00 00 00")
         .contains("look at   ")
-        .containsPattern("SKIP  hca.init .*\\(needs cmd.dev-lim, which failed\\)")
+        .containsPattern("OPEN  needs cmd.dev-lim, which failed: hca.init")
         .contains("PASS  cmd.adapter")
         .contains("faulty:wrong-limits: FAILED");
   }
@@ -269,8 +271,7 @@ class BringupCommandTest {
         .contains("did not complete INIT_HCA")
         .contains("command   INIT_HCA op_modifier 0 in_modifier 0h")
         .contains("no answer")
-        .containsPattern("SKIP  icm.qpc .*\\(the card stopped answering at hca.init\\)")
-        .containsPattern("SKIP  driver.open .*\\(the card stopped answering at hca.init\\)")
+        .containsPattern("OPEN  the card stopped answering at hca.init: .*icm.qpc, .*driver.open, ")
         .contains("faulty:hang: CARD STOPPED")
         .doesNotContain("Exception", "\tat ");
   }
@@ -377,12 +378,33 @@ class BringupCommandTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"s", "r1", "r2"})
+  void functionWithoutResetIsNotJudged(String profile) {
+    CommandLineRun run = bringup("-d", "model:board?reset=none&profile=" + profile);
+
+    assertThat(run.exitCode()).as(run.out()).isEqualTo(6);
+    assertThat(run.out())
+        .containsPattern("OPEN  the function has no reset, .*assumeClean=true .*: pci.reset")
+        .contains("INCOMPLETE", "0 failed");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s", "r1", "r2"})
+  void functionThatIsAssumedCleanNeedsNoReset(String profile) {
+    CommandLineRun run =
+        bringup("-d", "model:board?reset=none&assumeClean=true&profile=" + profile);
+
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(run.out()).containsPattern("SKIP  the function has no reset, .*: pci.reset");
+  }
+
   @Test
-  void functionWithoutResetIsAWarning() {
+  void functionWithoutResetIsBroughtUp() {
     CommandLineRun run = bringup("-d", "model:board?reset=none", "--only", "hca.init");
 
-    assertThat(run.exitCode()).isZero();
-    assertThat(run.out()).contains("WARN  pci.reset").contains("the function has no reset");
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(run.out()).contains("PASS  hca.init");
   }
 
   @ParameterizedTest
@@ -541,7 +563,7 @@ class BringupCommandTest {
         .containsEntry("profile", "s")
         .containsEntry("fail", 1);
     List<?> steps = (List<?>) json.get("steps");
-    assertThat(steps).hasSize(64);
+    assertThat(steps).hasSize(67);
     Map<?, ?> failed =
         steps.stream()
             .map(step -> (Map<?, ?>) step)
@@ -577,7 +599,7 @@ class BringupCommandTest {
     int failures = suite.getElementsByTagName("failure").getLength();
     int skipped = suite.getElementsByTagName("skipped").getLength();
     assertThat(suite.getTagName()).isEqualTo("testsuite");
-    assertThat(suite.getAttribute("tests")).isEqualTo("64").isEqualTo(Integer.toString(cases));
+    assertThat(suite.getAttribute("tests")).isEqualTo("67").isEqualTo(Integer.toString(cases));
     assertThat(suite.getAttribute("failures")).isEqualTo("1").isEqualTo(Integer.toString(failures));
     assertThat(suite.getAttribute("skipped")).isEqualTo(Integer.toString(skipped));
     assertThat(suite.getAttribute("errors")).isEqualTo("0");

@@ -1,6 +1,7 @@
 package org.hghca.verbs;
 
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * An opened device: {@code ibv_context}. Thread-safe.
@@ -74,6 +75,24 @@ public interface Context extends AutoCloseable {
 
   /** What this context has done. */
   Counters counters();
+
+  /**
+   * How often each interrupt vector of the device has fired since it was opened, as its driver has
+   * seen it, by number; empty where the driver uses no interrupts.
+   */
+  default long[] interrupts() {
+    return new long[0];
+  }
+
+  /**
+   * The interrupt vector of a completion vector, an index in {@link #interrupts}; empty where the
+   * driver uses no interrupts.
+   *
+   * @throws VerbsException EINVAL when there is no such completion vector
+   */
+  default OptionalInt interruptOf(int completionVector) {
+    return OptionalInt.empty();
+  }
 
   /** {@code ibv_alloc_pd}. */
   ProtectionDomain allocateProtectionDomain();

@@ -58,6 +58,11 @@ public abstract class ForwardingFunction implements PciFunction {
   }
 
   @Override
+  public boolean reportsDmaFaults() {
+    return function.reportsDmaFaults();
+  }
+
+  @Override
   public long dmaFaultCount() {
     return function.dmaFaultCount();
   }

@@ -1,5 +1,7 @@
 package org.hghca.vfio;
 
+import java.util.Arrays;
+
 /**
  * The interrupt vectors of a function. One thread awaits them; {@link #wake} may be called by any.
  */
@@ -15,6 +17,20 @@ public interface Interrupts {
    * @return a bit for each vector that fired (bit 0 is vector 0); 0 after a time-out or wake-up
    */
   long await(long timeoutNanos);
+
+  /**
+   * How often a vector has fired, as far as {@link #await} has seen it. Any thread may ask.
+   *
+   * @param vector from 0 on
+   */
+  long count(int vector);
+
+  /** {@link #count} of all vectors, by number. */
+  default long[] counts() {
+    long[] counts = new long[Math.min(64, vectors())];
+    Arrays.setAll(counts, this::count);
+    return counts;
+  }
 
   /** Makes the current wait, or the next one if there is none, return at once. */
   void wake();

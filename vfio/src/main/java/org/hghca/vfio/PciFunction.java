@@ -75,6 +75,11 @@ public interface PciFunction extends AutoCloseable {
     return dmaFaults().size();
   }
 
+  /** Whether the platform reports refused accesses, so that none reported means none refused. */
+  default boolean reportsDmaFaults() {
+    return true;
+  }
+
   /** Whether {@link #reset} is supported for this function. */
   boolean canReset();
 

@@ -2,6 +2,7 @@ package org.hghca.driver.event;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.EventType;
 import org.hghca.driver.card.Card;
@@ -81,7 +82,7 @@ public final class DeviceEvents implements AutoCloseable {
     undo.add(() -> pdNumbers.free(pd));
     for (int k = 0; k <= completion; k++) {
       int entries = k == 0 ? ASYNC_ENTRIES : COMPLETION_ENTRIES;
-      int vector = Math.max(0, Math.min(k, vectors - 1));
+      int vector = interrupt(k, vectors);
       EventQueue queue = new EventQueue(card, memory, first + k, entries, vector, pd);
       undo.add(queue::close);
       queues.add(queue);
@@ -89,6 +90,29 @@ public final class DeviceEvents implements AutoCloseable {
     int asynchronous = queues.getFirst().number();
     card.commands().mapEq(asynchronous, false, events());
     undo.add(() -> unmap(asynchronous));
+  }
+
+  /** The interrupt vector of an event queue. */
+  private static int interrupt(int queue, int vectors) {
+    return Math.max(0, Math.min(queue, vectors - 1));
+  }
+
+  /** How often each interrupt vector has fired; empty where none is used. */
+  public long[] interrupts() {
+    return hasEventQueues() ? card.function().interrupts().counts() : new long[0];
+  }
+
+  /**
+   * The interrupt vector of a completion vector; empty where none is used.
+   *
+   * @throws VerbsException EINVAL when there is no such completion vector
+   */
+  public OptionalInt interruptOf(int vector) {
+    int eqn = completionEqn(vector);
+    int vectors = card.function().interrupts().vectors();
+    return eqn == 0 || vectors == 0
+        ? OptionalInt.empty()
+        : OptionalInt.of(interrupt(vector + 1, vectors));
   }
 
   /** The events that the card supports. */

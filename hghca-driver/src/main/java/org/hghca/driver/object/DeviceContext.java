@@ -1,5 +1,6 @@
 package org.hghca.driver.object;
 
+import java.util.OptionalInt;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Features;
 import org.hghca.driver.card.Limits;
@@ -163,6 +164,18 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   @Override
   protected long commandsGiven() {
     return card.commands().commandsGiven();
+  }
+
+  @Override
+  public long[] interrupts() {
+    check();
+    return hghca.events().interrupts();
+  }
+
+  @Override
+  public OptionalInt interruptOf(int completionVector) {
+    check();
+    return hghca.events().interruptOf(completionVector);
   }
 
   @Override

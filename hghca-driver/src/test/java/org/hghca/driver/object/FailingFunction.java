@@ -309,6 +309,11 @@ public final class FailingFunction extends ForwardingFunction {
     checkThere();
     return new Interrupts() {
       @Override
+      public long count(int vector) {
+        return interrupts.count(vector);
+      }
+
+      @Override
       public int vectors() {
         return interrupts.vectors();
       }

@@ -18,6 +18,8 @@ import org.hghca.abi.HardwareProfile;
  * @param flushes whether the device flushes a queue pair, instead of the driver
  * @param retries whether it retries after a time-out, and without a receive
  * @param events whether it raises events, instead of the driver
+ * @param needsCleanState whether state of an earlier program that is not reset misleads it
+ * @param datagramsAlone whether a datagram completes without an answer
  */
 record Abilities(
     String name,
@@ -32,7 +34,9 @@ record Abilities(
     boolean exactErrors,
     boolean flushes,
     boolean retries,
-    boolean events) {
+    boolean events,
+    boolean needsCleanState,
+    boolean datagramsAlone) {
   /** A virtio network device with RoCE. */
   static final Abilities VIRTIO =
       new Abilities(
@@ -48,6 +52,8 @@ record Abilities(
           true,
           true,
           true,
+          true,
+          false,
           true);
 
   /** A card of a profile. */
@@ -65,6 +71,8 @@ record Abilities(
         profile.errorCqeHasSyndrome(),
         profile.flushesInHardware(),
         profile.rnrAndTimeoutInHardware(),
-        profile.eventQueues());
+        profile.eventQueues(),
+        profile != HardwareProfile.S,
+        profile != HardwareProfile.R2);
   }
 }

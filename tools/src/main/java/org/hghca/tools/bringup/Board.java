@@ -24,10 +24,17 @@ import org.hghca.vfio.PciFunctions;
  * parts that must be shut down. One thread at a time.
  */
 final class Board implements Target {
+  /** Why nothing is known of refused accesses. */
+  static final String UNREPORTED =
+      "this platform does not report refused accesses to memory: see the faults of the IOMMU in the"
+          + " system's log";
+
   private final BringupOptions options;
   private final Waits waits = new Waits();
   private TappedFunction function;
   private HardwareProfile profile;
+  private boolean canReset;
+  private boolean looped;
   private RawHcr hcr;
   private int hcrBase;
   private CommandInterface commands;
@@ -72,6 +79,7 @@ final class Board implements Target {
   @Override
   public void open() {
     function = new TappedFunction(PciFunctions.open(locator()));
+    canReset = function.canReset();
     faultsKnown = 0;
   }
 
@@ -90,6 +98,11 @@ final class Board implements Target {
     for (IcmTable table : IcmTable.values()) {
       tables().map(table, RawTables.usedPages(table));
     }
+  }
+
+  @Override
+  public boolean canReset() {
+    return canReset;
   }
 
   @Override
@@ -148,6 +161,16 @@ final class Board implements Target {
   @Override
   public Abilities abilities() {
     return profile == null ? null : Abilities.of(profile);
+  }
+
+  /** A message came back. */
+  void looped() {
+    looped = true;
+  }
+
+  @Override
+  public boolean isLooped() {
+    return looped;
   }
 
   boolean isRtl() {

@@ -67,7 +67,7 @@ public final class Bringup {
     steps.addAll(new TableSteps(card).steps());
     steps.addAll(new QueueSteps(card).steps());
     steps.addAll(new RawDataSteps(card).steps());
-    verbsSteps("profile", "hca.close");
+    verbsSteps(new PathSteps(driver).ofDatagram(), "profile", "hca.close");
     steps.addAll(new StopSteps(card, driver).steps());
   }
 
@@ -76,13 +76,23 @@ public final class Bringup {
     steps.addAll(new VirtioSteps(virtio).steps());
     steps.addAll(new NetSteps(virtio).steps());
     steps.addAll(new RoceSteps(virtio).steps());
-    verbsSteps(RoceSteps.OBJECTS, RoceSteps.CLOSE);
+    verbsSteps(new PathSteps(driver).ofEveryStage(), RoceSteps.OBJECTS, RoceSteps.CLOSE);
   }
 
-  private void verbsSteps(String... needs) {
-    steps.addAll(new DriverSteps(driver, needs).steps());
+  /**
+   * Adds the steps that go through the driver.
+   *
+   * @param path those of the data path without a loop
+   * @param needs ids of the steps that must have passed before
+   */
+  private void verbsSteps(List<Step> path, String... needs) {
+    DriverSteps first = new DriverSteps(driver, needs);
+    steps.addAll(first.steps());
+    steps.addAll(path);
+    steps.add(first.loopStep());
     steps.addAll(new DataSteps(driver).steps());
     steps.addAll(new ErrorSteps(driver).steps());
+    steps.addAll(new InterruptSteps(driver).steps());
     steps.addAll(new SpeedSteps(driver).steps());
   }
 
@@ -136,17 +146,23 @@ public final class Bringup {
   }
 
   private Outcome outcome() {
+    if (!stoppedAt.isEmpty()) {
+      return Outcome.STOPPED;
+    }
+    if (opened && has(Verdict.FAIL)) {
+      return Outcome.FAILED;
+    }
     if (interrupted) {
       return Outcome.INTERRUPTED;
     }
     if (!opened) {
       return Outcome.NOT_OPENED;
     }
-    if (!stoppedAt.isEmpty()) {
-      return Outcome.STOPPED;
-    }
-    boolean failed = done.values().stream().anyMatch(r -> r.verdict() == Verdict.FAIL);
-    return failed ? Outcome.FAILED : Outcome.PASSED;
+    return has(Verdict.NOT_JUDGED) ? Outcome.INCOMPLETE : Outcome.PASSED;
+  }
+
+  private boolean has(Verdict verdict) {
+    return done.values().stream().anyMatch(result -> result.verdict() == verdict);
   }
 
   /** The steps that the options name, with those that they need. */
@@ -165,18 +181,9 @@ public final class Bringup {
   }
 
   private StepResult result(Step step, Set<String> chosen, ExecutorService thread) {
-    String reason = reasonToSkip(step, chosen);
-    if (!reason.isEmpty()) {
-      return new StepResult(
-          step,
-          Verdict.SKIP,
-          List.of(),
-          List.of(),
-          reason,
-          List.of(),
-          Optional.empty(),
-          List.of(),
-          0);
+    Optional<StepResult> untried = untried(step, chosen);
+    if (untried.isPresent()) {
+      return untried.get();
     }
     Observation seen = new Observation();
     long start = System.nanoTime();
@@ -190,6 +197,9 @@ public final class Bringup {
       }
     } catch (StepSkippedException e) {
       verdict = Verdict.SKIP;
+      complaint = e.getMessage();
+    } catch (StepNotJudgedException e) {
+      verdict = Verdict.NOT_JUDGED;
       complaint = e.getMessage();
     } catch (StepFailedException e) {
       verdict = Verdict.FAIL;
@@ -220,32 +230,51 @@ public final class Bringup {
         nanos);
   }
 
-  private String reasonToSkip(Step step, Set<String> chosen) {
+  /** The result of a step that is not run; empty if it is to run. */
+  private Optional<StepResult> untried(Step step, Set<String> chosen) {
     if (!chosen.contains(step.id())) {
-      return options.skip().contains(step.id()) ? "skipped by --skip" : "not selected by --only";
+      return untried(
+          step,
+          Verdict.SKIP,
+          options.skip().contains(step.id()) ? "skipped by --skip" : "not selected by --only");
     }
     if (interrupted) {
-      return "interrupted";
-    }
-    if (!stoppedAt.isEmpty()) {
-      return "the card stopped answering at " + stoppedAt;
-    }
-    if (!brokenAt.isEmpty() && isOnDriver(step) && !step.id().equals(DriverSteps.CLOSE)) {
-      return "the device failed at " + brokenAt;
+      return untried(step, Verdict.SKIP, "interrupted");
     }
     if (step.destructive() && !options.destructive()) {
-      return "it can stop the card: --destructive runs it";
+      return untried(step, Verdict.SKIP, "it can stop the card: --destructive runs it");
+    }
+    if (!stoppedAt.isEmpty()) {
+      return untried(step, Verdict.NOT_JUDGED, "the card stopped answering at " + stoppedAt);
+    }
+    if (!brokenAt.isEmpty() && isOnDriver(step) && !step.id().equals(DriverSteps.CLOSE)) {
+      return untried(step, Verdict.NOT_JUDGED, "the device failed at " + brokenAt);
     }
     for (String need : step.needs()) {
       StepResult result = done.get(need);
+      if (result.verdict() == Verdict.FAIL) {
+        return untried(step, Verdict.NOT_JUDGED, "needs " + need + ", which failed");
+      }
       if (!result.verdict().isGood()) {
-        // The skipped step reports why: the first reason is used.
-        return result.verdict() == Verdict.FAIL
-            ? "needs " + need + ", which failed"
-            : result.reason();
+        // The step reports why: the first reason is used.
+        return untried(step, result.verdict(), result.reason());
       }
     }
-    return "";
+    return Optional.empty();
+  }
+
+  private static Optional<StepResult> untried(Step step, Verdict verdict, String reason) {
+    return Optional.of(
+        new StepResult(
+            step,
+            verdict,
+            List.of(),
+            List.of(),
+            reason,
+            List.of(),
+            Optional.empty(),
+            List.of(),
+            0));
   }
 
   /** Whether a step goes through the driver. */

@@ -1,7 +1,10 @@
 package org.hghca.tools.bringup;
 
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The result of a session.
@@ -24,7 +27,7 @@ public record BringupReport(
 
   /** How a session ended, with the exit code of the command line. */
   public enum Outcome {
-    /** All executed steps passed. */
+    /** All steps that apply to the device ran and passed, but those that were left out. */
     PASSED(0, "PASSED"),
     /** A step failed. */
     FAILED(1, "FAILED"),
@@ -32,6 +35,8 @@ public record BringupReport(
     NOT_OPENED(3, "NOT OPENED"),
     /** The card stopped answering. */
     STOPPED(4, "CARD STOPPED"),
+    /** No step failed, but some could not be judged. */
+    INCOMPLETE(6, "INCOMPLETE"),
     /** It was terminated before its last step. */
     INTERRUPTED(130, "INTERRUPTED");
 
@@ -61,6 +66,17 @@ public record BringupReport(
   /** Number of steps with this verdict. */
   public int count(Verdict verdict) {
     return (int) results.stream().filter(result -> result.verdict() == verdict).count();
+  }
+
+  /** The reasons of this verdict in the order of their first steps, with the ids of their steps. */
+  public Map<String, List<String>> reasons(Verdict verdict) {
+    Map<String, List<String>> reasons = new LinkedHashMap<>();
+    for (StepResult result : results) {
+      if (result.verdict() == verdict) {
+        reasons.computeIfAbsent(result.reason(), any -> new ArrayList<>()).add(result.step().id());
+      }
+    }
+    return reasons;
   }
 
   /** Seconds that it took. */

@@ -247,23 +247,17 @@ final class DataSteps {
 
   private void unreliable(Observation o, Kind kind) {
     expectAll(o, LENGTHS);
-    driver.whereSupported(
-        () -> {
-          try (Pair pair = new Pair(driver, QpType.UC, BYTES, 0).connect()) {
-            sweep(o, new Transfers(driver, pair), kind, LENGTHS);
-          }
-        });
+    try (Pair pair = new Pair(driver, QpType.UC, BYTES, 0).connect()) {
+      sweep(o, new Transfers(driver, pair), kind, LENGTHS);
+    }
   }
 
   private void datagrams(Observation o) {
     expectAll(o, PACKETS);
-    driver.whereSupported(
-        () -> {
-          try (Pair pair = new Pair(driver, QpType.UD, BYTES, 0);
-              AddressHandle way = pair.activate()) {
-            sweep(o, new Transfers(driver, pair).to(way), SEND, PACKETS);
-          }
-        });
+    try (Pair pair = new Pair(driver, QpType.UD, BYTES, 0);
+        AddressHandle way = pair.activate()) {
+      sweep(o, new Transfers(driver, pair).to(way), SEND, PACKETS);
+    }
   }
 
   /** A request that the driver must not pass to this card. */

@@ -16,6 +16,7 @@ final class Driver {
   private Context left;
   private Context peer;
   private boolean looped;
+  private boolean reportsDmaFaults;
 
   Driver(Target board) {
     this.board = board;
@@ -57,6 +58,7 @@ final class Driver {
 
   /** Shuts the board down and lets the driver bring it up. */
   void open() {
+    reportsDmaFaults = board.function() == null || board.function().reportsDmaFaults();
     board.close();
     left = RdmaDevices.open(locator());
     peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
@@ -81,20 +83,34 @@ final class Driver {
     return looped;
   }
 
+  /** Whether the user has asked for a driver, or a software device, without interrupts. */
+  boolean isWithoutInterrupts() {
+    Locator locator = Locator.parse(peerLocator());
+    return locator.parameter("events").filter("poll"::equals).isPresent()
+        || locator.parameter("interrupts").filter("none"::equals).isPresent();
+  }
+
+  /** Whether a message came back before the driver opened the board. */
+  boolean isRawLooped() {
+    return board.isLooped();
+  }
+
+  /** Whether the platform reports the accesses to memory that it refuses. */
+  boolean reportsDmaFaults() {
+    return reportsDmaFaults;
+  }
+
   /**
-   * Runs an action that the card may not support.
+   * Checks that the driver opens the board.
    *
-   * @throws StepSkippedException when the driver says that it is not supported
+   * @throws StepNotJudgedException when it does not open a card of its kind without a reset
    */
-  void whereSupported(Runnable work) {
-    try {
-      work.run();
-    } catch (VerbsException e) {
-      if (e.errno() == Errno.EOPNOTSUPP) {
-        throw Observation.skip(
-            "the driver does not support it on this card: %s".formatted(e.getMessage()));
-      }
-      throw e;
+  void checkClean() {
+    if (abilities().needsCleanState() && !board.canReset() && !board.isAssumedClean()) {
+      throw Observation.notJudged(
+          "the function has no reset, and the driver does not open a card of the makers' RTL that"
+              + " may hold old positions: load the bitstream, and add assumeClean=true to the"
+              + " locator");
     }
   }
 

@@ -41,18 +41,23 @@ final class DriverSteps {
             "verbs: ibv_query_port, ibv_query_gid",
             "the link: transceiver, cable, the lanes of the MAC",
             this::port,
-            OPEN),
-        Step.of(
-            "driver.loop",
-            "one SEND through the driver comes back",
-            "verbs: ibv_post_send, ibv_poll_cq",
-            "when loop.send passed: MAC and IP of the locator; else the link and its loop",
-            this::loop,
-            "driver.port"));
+            OPEN));
+  }
+
+  /** Whether a message comes back. */
+  Step loopStep() {
+    return Step.of(
+        "driver.loop",
+        "one SEND through the driver comes back",
+        "verbs: ibv_post_send, ibv_poll_cq",
+        "when loop.send passed: MAC and IP of the locator; else the link and its loop",
+        this::loop,
+        "driver.port");
   }
 
   private void open(Observation o) {
     o.expect("a device of profile %s".formatted(driver.abilities().name()));
+    driver.checkClean();
     driver.open();
     DeviceAttributes device = driver.left().queryDevice();
     o.saw(
@@ -101,6 +106,9 @@ final class DriverSteps {
                 port.activeMtu().bytes(),
                 port.mac(),
                 driver.left().queryGid(Driver.PORT, 0)));
+    o.check(
+        port.state() == PortState.ACTIVE || driver.options().loop() != Loop.PEER,
+        "the port is %s, and --loop names a peer".formatted(port.state().text()));
     if (port.state() != PortState.ACTIVE) {
       o.saw("the port is not active: only queue pairs of this card reach each other");
     }
@@ -109,7 +117,7 @@ final class DriverSteps {
   private void loop(Observation o) {
     Loop loop = driver.options().loop();
     if (loop == Loop.NONE) {
-      throw Observation.skip("no loop: data steps skipped");
+      throw Observation.skip("--loop=none: data steps skipped");
     }
     o.expect("a completion within %s".formatted(driver.options().limit()));
     try (Pair pair = new Pair(driver, QpType.RC, 4096, 0).connect()) {
@@ -120,9 +128,12 @@ final class DriverSteps {
         return;
       }
     }
-    if (loop == Loop.AUTO) {
-      throw Observation.skip("no loop: data steps skipped");
+    if (loop == Loop.AUTO && !driver.isRawLooped()) {
+      throw Observation.notJudged(RawDataSteps.NO_LOOP);
     }
+    o.check(
+        !driver.isRawLooped(),
+        "nothing came back, although a message did without the driver (loop.send)");
     throw new StepFailedException("nothing came back, although --loop expects it");
   }
 
@@ -144,7 +155,11 @@ final class DriverSteps {
     o.check(
         counters.dmaFaults() == 0,
         "%d accesses of the card to memory were refused".formatted(counters.dmaFaults()));
+    boolean reports = driver.reportsDmaFaults();
     driver.close();
     o.saw("closed");
+    if (!reports) {
+      throw Observation.notJudged(Board.UNREPORTED);
+    }
   }
 }

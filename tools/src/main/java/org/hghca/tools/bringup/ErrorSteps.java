@@ -214,10 +214,6 @@ final class ErrorSteps {
         driver.abilities().events()
             ? "an event of the card"
             : "an event: this card has none, so the driver polls for it");
-    driver.whereSupported(() -> waitForEvent(o));
-  }
-
-  private void waitForEvent(Observation o) {
     try (Pair pair = Pair.notified(driver, BYTES).connect()) {
       CompletionQueue queue = pair.right().queue();
       pair.right().pair().postReceive(new ReceiveRequest(1).into(pair.right().memory(), 0, 64));

@@ -33,7 +33,7 @@ final class HcrSteps {
             "BAR0 as a logic analyser sees it: 32-bit reads of +18h must be answered",
             this::probe,
             "pci.bars",
-            "pci.reset"),
+            "pci.command"),
         Step.of(
             "hcr.registers",
             "the HCR keeps what is written, little-endian",

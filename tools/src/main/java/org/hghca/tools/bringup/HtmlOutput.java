@@ -97,6 +97,7 @@ public final class HtmlOutput {
     count("passed", report.count(Verdict.PASS));
     count("failed", report.count(Verdict.FAIL));
     count("warnings", report.count(Verdict.WARN));
+    count("not judged", report.count(Verdict.NOT_JUDGED));
     count("skipped", report.count(Verdict.SKIP));
     add("</ul>\n</header>\n");
   }
@@ -108,7 +109,7 @@ public final class HtmlOutput {
   private void step(StepResult result) {
     boolean open = result.verdict() == Verdict.FAIL;
     add(open ? "<details class=\"FAILED\" open>" : "<details>");
-    add("<summary><span class=\"badge %1$s\">%1$s</span>".formatted(result.verdict()));
+    add("<summary><span class=\"badge %1$s\">%1$s</span>".formatted(result.verdict().label()));
     element("code", result.step().id());
     add("<span class=\"title\">");
     text(result.step().title());
@@ -118,7 +119,7 @@ public final class HtmlOutput {
       add("</span>");
     }
     add("</span><span class=\"time\">");
-    text(result.verdict() == Verdict.SKIP ? "" : "%.1f ms".formatted(result.millis()));
+    text(result.verdict().isResult() ? "%.1f ms".formatted(result.millis()) : "");
     add("</span></summary>\n<div class=\"body\">\n");
     if (!result.expected().isEmpty() || !result.seen().isEmpty()) {
       add("<div class=\"sides\">");

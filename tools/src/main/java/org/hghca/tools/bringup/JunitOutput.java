@@ -41,7 +41,8 @@ public final class JunitOutput {
     xml.writeAttribute("tests", Integer.toString(report.results().size()));
     xml.writeAttribute("failures", Integer.toString(report.count(Verdict.FAIL)));
     xml.writeAttribute("errors", "0");
-    xml.writeAttribute("skipped", Integer.toString(report.count(Verdict.SKIP)));
+    xml.writeAttribute(
+        "skipped", Integer.toString(report.count(Verdict.SKIP) + report.count(Verdict.NOT_JUDGED)));
     xml.writeAttribute("time", "%.3f".formatted(report.seconds()));
     xml.writeAttribute("timestamp", report.started().truncatedTo(ChronoUnit.SECONDS).toString());
     xml.writeStartElement("properties");
@@ -68,7 +69,7 @@ public final class JunitOutput {
     xml.writeAttribute("name", result.step().id() + ": " + result.step().title());
     xml.writeAttribute("time", "%.3f".formatted(result.nanos() / 1e9));
     switch (result.verdict()) {
-      case SKIP -> {
+      case SKIP, NOT_JUDGED -> {
         xml.writeEmptyElement("skipped");
         xml.writeAttribute("message", legal(result.reason()));
       }

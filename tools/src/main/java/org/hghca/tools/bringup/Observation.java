@@ -68,6 +68,11 @@ public final class Observation {
             .formatted(what, comparison.differences(), comparison.length(), first));
   }
 
+  /** The exception that ends a step that applies, but cannot be judged. */
+  static StepNotJudgedException notJudged(String reason) {
+    return new StepNotJudgedException(reason);
+  }
+
   /** The exception that ends a step that does not apply. */
   static StepSkippedException skip(String reason) {
     return new StepSkippedException(reason);

@@ -193,11 +193,12 @@ final class PciSteps {
   private void reset(Observation o) {
     o.expect("the function can be reset, and its configuration space answers afterwards");
     if (!board.function().canReset()) {
-      o.saw("no reset");
-      o.warn(
-          "the function has no reset: the state that an earlier program left on the card is still"
-              + " there, and a stopped card stays stopped");
-      return;
+      if (board.isAssumedClean()) {
+        throw Observation.skip("the function has no reset, and assumeClean=true stands for it");
+      }
+      throw Observation.notJudged(
+          "the function has no reset, so the state that an earlier program left may be there: load"
+              + " the bitstream, and add assumeClean=true to the locator");
     }
     int vendor = space().vendorId();
     board.function().reset();

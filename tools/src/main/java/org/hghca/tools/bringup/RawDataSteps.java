@@ -1,7 +1,12 @@
 package org.hghca.tools.bringup;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.hghca.abi.Cqe;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.HcrCommand;
 import org.hghca.abi.MapIcm;
+import org.hghca.abi.QpcState;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.icm.IcmTable;
 
@@ -9,12 +14,25 @@ import org.hghca.icm.IcmTable;
  * The first messages, by hand, with every byte of their completions; then the card is shut down.
  */
 final class RawDataSteps {
+  /** The data path works as far as it can be seen without a loop. */
+  static final String NO_LOOP =
+      "no message came back: there is no loop, or nothing is sent or received. Plug a loop or name"
+          + " a peer with --loop";
+
   private static final int LEFT = 6;
   private static final int RIGHT = 22;
   private static final int CQN = 16;
 
   private final Board board;
+
+  /** Of the queue pair whose request fails. */
+  private static final int ALONE = 8;
+
+  private static final int ALONE_CQN = 20;
+  private static final int NO_KEY = 0x00f1_f1f1;
+
   private RawLoop loop;
+  private boolean doorbellFailed;
 
   RawDataSteps(Board board) {
     this.board = board;
@@ -22,6 +40,14 @@ final class RawDataSteps {
 
   List<Step> steps() {
     return List.of(
+        Step.of(
+            "path.doorbell",
+            "a request completes that needs no network",
+            "interface document, 3.1.2 (doorbell), 3.3 (CQE), 3.4 (WQE); RTL: doorbell in ERR",
+            "BAR2: is the doorbell one 8-byte store at its place? the fetch of the WQE; the write"
+                + " of the CQE",
+            this::doorbell,
+            "qp.query"),
         Step.of(
             "loop.send",
             "the first SEND, 64 bytes, to another queue pair of the card",
@@ -68,24 +94,67 @@ final class RawDataSteps {
 
   private void send(Observation o) {
     switch (board.options().loop()) {
-      case NONE -> throw Observation.skip("no loop: data steps skipped");
+      case NONE -> throw Observation.skip("--loop=none: data steps skipped");
       case PEER -> throw Observation.skip("the loop is a peer: data goes through the driver only");
       default -> {}
     }
+    checkPositions();
+    if (doorbellFailed) {
+      throw Observation.notJudged("needs path.doorbell, which failed");
+    }
+    o.expect("a completion on both sides within %s".formatted(board.options().limit()));
+    loop = new RawLoop(board, LEFT, RIGHT, CQN);
+    if (loop.send(o, 1, board.options().limit())) {
+      board.looped();
+      o.saw("%d bytes arrived; both completions as expected".formatted(RawLoop.LENGTH));
+    } else if (board.options().loop() == Loop.PLUG) {
+      throw new StepFailedException("nothing came back, although there is a plug");
+    } else {
+      throw Observation.notJudged(NO_LOOP);
+    }
+  }
+
+  /** The driver does the same steps. */
+  private void checkPositions() {
     if (board.isRtl() && !board.function().canReset()) {
       throw Observation.skip(
           "the function has no reset: the positions that this leaves on the card would be in the"
               + " driver's way");
     }
-    o.expect("a completion on both sides within %s".formatted(board.options().limit()));
-    loop = new RawLoop(board, LEFT, RIGHT, CQN);
-    if (loop.send(o, 1, board.options().limit())) {
-      o.saw("%d bytes arrived; both completions as expected".formatted(RawLoop.LENGTH));
-    } else if (board.options().loop() == Loop.PLUG) {
-      throw new StepFailedException("nothing came back, although there is a plug");
-    } else {
-      throw Observation.skip("no loop: data steps skipped");
+  }
+
+  /**
+   * The card rings, fetches the request and writes a completion with an error, and sends nothing:
+   * on S the key of the request is unknown, on the first RTL the queue pair is in ERR.
+   */
+  private void doorbell(Observation o) {
+    if (board.profile() == HardwareProfile.R2) {
+      throw Observation.skip("the second RTL has no completion without a packet");
     }
+    checkPositions();
+    o.expect("a completion with an error within %s".formatted(board.options().limit()));
+    RawQueuePair alone = new RawQueuePair(board, ALONE, ALONE_CQN);
+    alone.connect(ALONE, 0);
+    if (board.isRtl()) {
+      board.commands().modifyQp(HcrCommand.ANY2ERR, ALONE, alone.context(QpcState.ERR, ALONE));
+    }
+    board.commands().queryDeviceLimits(); // no doorbell before the last context has arrived
+    doorbellFailed = true;
+    alone.send(board.isRtl() ? alone.sendKey() : NO_KEY, 0, RawLoop.LENGTH);
+    byte[] entry = alone.completion(board.options().limit());
+    o.check(
+        entry.length != 0,
+        "no completion: the doorbell did not arrive, or the card fetched no request, or wrote no"
+            + " completion");
+    MemorySegment cqe = MemorySegment.ofArray(entry);
+    o.saw("a completion of QPN 0x%06x".formatted(Cqe.qpn(cqe, 0)));
+    o.check(
+        Cqe.qpn(cqe, 0) == ALONE,
+        "the completion names QPN 0x%06x, not 0x%06x".formatted(Cqe.qpn(cqe, 0), ALONE));
+    o.check(
+        (entry[Cqe.LAST_DWORD_OFFSET] & 0xff) == WqeOpcode.INVALID,
+        "the completion reports no error: opcode %02xh".formatted(entry[Cqe.LAST_DWORD_OFFSET]));
+    doorbellFailed = false;
   }
 
   private void access(Observation o, int opcode) {
@@ -98,6 +167,9 @@ final class RawDataSteps {
     o.expect("0 refused accesses");
     long faults = board.newFaults();
     o.saw("%d refused accesses".formatted(faults));
+    if (faults == 0 && !board.function().reportsDmaFaults()) {
+      throw Observation.notJudged(Board.UNREPORTED);
+    }
     o.check(
         faults == 0,
         "%d accesses of the card to memory were refused, the last one: %s"

@@ -85,6 +85,11 @@ final class RawQueuePair {
     return cqn;
   }
 
+  /** The key of the send queue's memory. */
+  int sendKey() {
+    return sendQueue.key();
+  }
+
   /** The key of the completion queue's memory. */
   int completionKey() {
     return completionQueue.key();

@@ -2,6 +2,7 @@ package org.hghca.tools.bringup;
 
 import java.util.List;
 import org.hghca.tools.raw.CommandRecord;
+import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 
@@ -21,8 +22,24 @@ interface Target {
   /** The function; null before it is open. */
   PciFunction function();
 
+  /** Whether the function can be reset; known once it was open. */
+  boolean canReset();
+
+  /** Whether the user has said that a device without a reset is in its initial state. */
+  default boolean isAssumedClean() {
+    return locator()
+        .parameter(DriverParameter.ASSUME_CLEAN.key())
+        .map(Boolean::parseBoolean)
+        .orElse(false);
+  }
+
   /** What the device is known to do; null before that is known. */
   Abilities abilities();
+
+  /** Whether a message came back without the driver. */
+  default boolean isLooped() {
+    return false;
+  }
 
   /** The commands given since the last call. */
   List<CommandRecord> takeCommands();

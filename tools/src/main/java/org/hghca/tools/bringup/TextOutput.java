@@ -30,15 +30,18 @@ public final class TextOutput implements Consumer<StepResult> {
   @Override
   public void accept(StepResult result) {
     Step step = result.step();
-    boolean tried = result.verdict() != Verdict.SKIP;
     done++;
+    if (!result.verdict().isResult()) {
+      return; // the summary has a line for each reason
+    }
     out.print(
-        "%2d/%d %-4s  %-17s %s".formatted(done, total, result.verdict(), step.id(), step.title()));
-    out.print((tried ? "  (%.1f ms)\n" : "  (%2$s)\n").formatted(result.millis(), result.reason()));
-    if (tried && !result.reason().isEmpty()) {
+        "%2d/%d %-4s  %-17s %s  (%.1f ms)\n"
+            .formatted(
+                done, total, result.verdict().label(), step.id(), step.title(), result.millis()));
+    if (!result.reason().isEmpty()) {
       out.print("            %s\n".formatted(result.reason()));
     }
-    if (result.verdict() == Verdict.FAIL || verbose && tried) {
+    if (result.verdict() == Verdict.FAIL || verbose) {
       details(result);
     }
     out.flush();
@@ -96,8 +99,11 @@ public final class TextOutput implements Consumer<StepResult> {
 
   /** Prints how the session ended. */
   public void summary(BringupReport report) {
+    out.print("\n");
+    reasons(report, Verdict.SKIP);
+    reasons(report, Verdict.NOT_JUDGED);
     out.print(
-        "\n%s: %s%s, %d passed, %d warnings, %d failed, %d skipped in %.1f s\n"
+        "%s: %s%s, %d passed, %d warnings, %d failed, %d not judged, %d skipped in %.1f s\n"
             .formatted(
                 report.device(),
                 report.outcome().text(),
@@ -105,9 +111,21 @@ public final class TextOutput implements Consumer<StepResult> {
                 report.count(Verdict.PASS),
                 report.count(Verdict.WARN),
                 report.count(Verdict.FAIL),
+                report.count(Verdict.NOT_JUDGED),
                 report.count(Verdict.SKIP),
                 report.seconds()));
     out.flush();
+  }
+
+  /** A line for each reason of this verdict, with the steps. */
+  private void reasons(BringupReport report, Verdict verdict) {
+    report
+        .reasons(verdict)
+        .forEach(
+            (reason, steps) ->
+                out.print(
+                    "      %-4s  %s: %s\n"
+                        .formatted(verdict.label(), reason, String.join(", ", steps))));
   }
 
   /** Lists all steps. */

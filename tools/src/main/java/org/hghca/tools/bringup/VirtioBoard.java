@@ -29,6 +29,7 @@ final class VirtioBoard implements Target {
   private final BringupOptions options;
   private final Waits waits = new Waits();
   private PciFunction function;
+  private boolean canReset;
   private VirtioDevice device;
   private Virtqueue transmit;
   private ControlQueue control;
@@ -71,6 +72,12 @@ final class VirtioBoard implements Target {
   @Override
   public void open() {
     function = PciFunctions.open(locator());
+    canReset = function.canReset();
+  }
+
+  @Override
+  public boolean canReset() {
+    return canReset;
   }
 
   @Override

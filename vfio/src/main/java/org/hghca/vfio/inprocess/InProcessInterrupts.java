@@ -1,6 +1,7 @@
 package org.hghca.vfio.inprocess;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.vfio.Interrupts;
 
@@ -8,6 +9,7 @@ import org.hghca.vfio.Interrupts;
 final class InProcessInterrupts implements Interrupts {
   private final int vectors;
   private final AtomicLong fired = new AtomicLong();
+  private final AtomicLongArray counts = new AtomicLongArray(64);
   private volatile boolean woken;
   private volatile Thread waiter;
 
@@ -22,6 +24,7 @@ final class InProcessInterrupts implements Interrupts {
 
   void raise(int vector) {
     if (vector >= 0 && vector < vectors) {
+      counts.incrementAndGet(vector);
       fired.getAndUpdate(bits -> bits | 1L << vector);
       LockSupport.unpark(waiter);
     }
@@ -47,6 +50,11 @@ final class InProcessInterrupts implements Interrupts {
     } finally {
       waiter = null;
     }
+  }
+
+  @Override
+  public long count(int vector) {
+    return counts.get(vector);
   }
 
   @Override

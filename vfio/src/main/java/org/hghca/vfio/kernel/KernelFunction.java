@@ -172,6 +172,12 @@ final class KernelFunction implements PciFunction {
   }
 
   /** None: the kernel reports them only in its log. */
+  /** The kernel's VFIO does not. */
+  @Override
+  public boolean reportsDmaFaults() {
+    return false;
+  }
+
   @Override
   public List<DmaFault> dmaFaults() {
     return List.of();

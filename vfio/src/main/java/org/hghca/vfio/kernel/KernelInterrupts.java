@@ -87,7 +87,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
 
   /** Tries a kind with all its vectors, or as many as the kernel provides. */
   private boolean switchOn(Kind candidate) {
-    int vectors = Math.min(MOST, count(candidate.index));
+    int vectors = Math.min(MOST, available(candidate.index));
     while (vectors > 0) {
       events = new EventInterrupts(calls, vectors, onLoss);
       int answer = signal(candidate.index, events.descriptors());
@@ -105,7 +105,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     return false;
   }
 
-  private int count(int index) {
+  private int available(int index) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = arena.allocate(VfioAbi.IrqInfo.SIZE, Integer.BYTES);
       info.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.IrqInfo.SIZE);
@@ -118,7 +118,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
   }
 
   private void tell(int index, String cause) {
-    if (count(index) > 0) {
+    if (available(index) > 0) {
       int answer = signal(index, events.addLoss(cause.formatted(locator)));
       if (answer < 0) {
         LOG.warn("{}: no event {}: {}", locator, index, LinuxErrno.describe(answer));
@@ -170,6 +170,11 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     long fired = events.await(timeoutNanos);
     masked = kind == Kind.INTX && fired != 0;
     return fired;
+  }
+
+  @Override
+  public long count(int vector) {
+    return events.count(vector);
   }
 
   @Override

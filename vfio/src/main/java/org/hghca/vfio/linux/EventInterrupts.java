@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -62,6 +63,7 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
   /** The meaning of each of the last kind. */
   private final List<String> causes = new ArrayList<>();
 
+  private final AtomicLongArray counts = new AtomicLongArray(MOST_VECTORS);
   private final AtomicReference<String> loss = new AtomicReference<>();
   private final AtomicBoolean told = new AtomicBoolean();
   private volatile boolean closed;
@@ -163,6 +165,11 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
     return bits;
   }
 
+  @Override
+  public long count(int vector) {
+    return counts.get(vector);
+  }
+
   private long find(long timeoutNanos) {
     long deadline = System.nanoTime() + timeoutNanos;
     long left = Thread.currentThread().isInterrupted() ? 0 : timeoutNanos;
@@ -196,7 +203,9 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
       int index = (int) ready.get(DATA, i * EVENT_SIZE + EVENT_DATA);
       if (index < vectors) {
         bits |= 1L << index;
-        drain(index);
+        if (drain(index) == Long.BYTES) {
+          counts.addAndGet(index, count.get(ValueLayout.JAVA_LONG, 0));
+        }
       } else if (index == vectors) {
         woken = true;
       } else {
@@ -204,13 +213,14 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
       }
     }
     if (woken && bits == 0) {
-      drain(vectors);
+      long _ = drain(vectors);
     }
     return bits;
   }
 
-  private void drain(int index) {
-    linux.read(events.get(index), count);
+  /** Returns the bytes that were read. */
+  private long drain(int index) {
+    return linux.read(events.get(index), count);
   }
 
   private void checkPresent() {

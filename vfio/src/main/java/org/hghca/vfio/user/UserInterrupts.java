@@ -176,6 +176,11 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
   }
 
   @Override
+  public long count(int vector) {
+    return events.count(vector);
+  }
+
+  @Override
   public void wake() {
     events.wake();
   }

@@ -7,6 +7,7 @@ import static org.hghca.verbs.FeatureSupport.SOFTWARE;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.hghca.provider.AbstractContext;
 import org.hghca.provider.Undo;
@@ -17,10 +18,12 @@ import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
+import org.hghca.verbs.Errno;
 import org.hghca.verbs.FeatureSupport;
 import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.virtio.NetworkDevice;
 import org.hghca.virtio.abi.roce.RegisterUserMr;
@@ -157,6 +160,26 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
   @Override
   protected long commandsGiven() {
     return device.commands().given();
+  }
+
+  @Override
+  public long[] interrupts() {
+    check();
+    return device.events().polls() ? new long[0] : device.function().interrupts().counts();
+  }
+
+  @Override
+  public OptionalInt interruptOf(int completionVector) {
+    check();
+    int count = device.events().completionVectors();
+    if (completionVector < 0 || completionVector >= count) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "completion vector %d: the device has %d".formatted(completionVector, count));
+    }
+    return device.events().polls()
+        ? OptionalInt.empty()
+        : OptionalInt.of(device.events().interrupt(completionVector));
   }
 
   @Override
