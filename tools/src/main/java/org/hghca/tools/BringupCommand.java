@@ -4,14 +4,11 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupOptions;
 import org.hghca.tools.bringup.BringupReport;
@@ -21,11 +18,8 @@ import org.hghca.tools.bringup.JunitOutput;
 import org.hghca.tools.bringup.Loop;
 import org.hghca.tools.bringup.Step;
 import org.hghca.tools.bringup.TextOutput;
-import org.hghca.verbs.RdmaDevice;
-import org.hghca.verbs.RdmaDevices;
-import org.hghca.vfio.Locator;
-import org.hghca.vfio.VfioException;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -51,17 +45,7 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
 
   @Spec private CommandSpec spec;
 
-  @Option(
-      names = {"-d", "--ib-dev"},
-      paramLabel = "<dev>",
-      description = "Name or locator of the board.")
-  private String device;
-
-  @Option(
-      names = "--profile",
-      paramLabel = "<name>",
-      description = "Profile that the card must have: auto, s, r1 or r2 (default: auto).")
-  private String profile = AUTO;
+  @Mixin private BoardOptions boardOptions;
 
   @Option(
       names = "--loop",
@@ -75,14 +59,6 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
       names = "--destructive",
       description = "Run also the steps that can stop a card; a reset follows each.")
   private boolean destructive;
-
-  @Option(
-      names = "--limit",
-      paramLabel = "<duration>",
-      description =
-          "Longest time of an answer, such as PT2S; a card in a logic simulator"
-              + " needs minutes (default: PT2S, times slow= of the locator).")
-  private String limit;
 
   @Option(
       names = "--seconds",
@@ -219,76 +195,19 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
             yield Loop.PEER;
           }
         };
-    String board = locator(device());
-    Duration answer = limit == null ? limit(board) : duration();
+    String board = boardOptions.locator();
+    Duration answer = boardOptions.limit(board);
     return new BringupOptions(
         board,
-        namedProfile(),
+        boardOptions.profile(),
         kind,
-        peer ? locator(loop.substring(PEER.length())) : "",
+        peer ? boardOptions.locator(loop.substring(PEER.length())) : "",
         destructive,
         answer,
         BringupOptions.patience(answer),
         Duration.ofNanos((long) (seconds * 1e9)),
         new HashSet<>(only),
         new HashSet<>(skip));
-  }
-
-  private String device() {
-    if (device != null) {
-      return device;
-    }
-    List<RdmaDevice> devices = RdmaDevices.list();
-    return devices.isEmpty()
-        ? EmbeddedHca.insteadOfCard(spec.commandLine().getErr())
-        : devices.getFirst().locator();
-  }
-
-  /** The locator that a name stands for; a locator stands for itself. */
-  private String locator(String name) {
-    Optional<String> known =
-        RdmaDevices.list().stream()
-            .filter(found -> found.name().equals(name))
-            .map(RdmaDevice::locator)
-            .findFirst();
-    String locator = known.orElse(name);
-    try {
-      return Locator.parse(locator).toString();
-    } catch (VfioException e) {
-      throw wrong(e.getMessage());
-    }
-  }
-
-  private Optional<HardwareProfile> namedProfile() {
-    if (profile.equals(AUTO)) {
-      return Optional.empty();
-    }
-    try {
-      return Optional.of(HardwareProfile.byName(profile));
-    } catch (IllegalArgumentException e) {
-      throw wrong("--profile: " + e.getMessage() + ", or auto");
-    }
-  }
-
-  /** As long as a board may usually take; its locator may say how slow it is. */
-  private Duration limit(String board) {
-    try {
-      return BringupOptions.limit(board);
-    } catch (VfioException e) {
-      throw wrong(e.getMessage());
-    }
-  }
-
-  private Duration duration() {
-    try {
-      Duration parsed = Duration.parse(limit);
-      if (parsed.isPositive()) {
-        return parsed;
-      }
-    } catch (DateTimeParseException e) {
-      // Told below.
-    }
-    throw wrong("--limit=" + limit + " must be a positive ISO-8601 duration, such as PT2S or PT5M");
   }
 
   private void checkIds(List<Step> steps, Set<String> ids) {
