@@ -16,7 +16,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import org.hghca.mailbox.DeviceFatalException;
 import org.hghca.tools.bringup.BringupReport.Outcome;
 import org.hghca.tools.raw.CardStoppedException;
 
@@ -207,7 +206,7 @@ public final class Bringup {
     } catch (RuntimeException e) {
       verdict = Verdict.FAIL;
       complaint = complaint(e);
-      if (isStop(e)) {
+      if (CardStoppedException.isBehind(e)) {
         stoppedAt = step.id();
       }
     }
@@ -333,15 +332,6 @@ public final class Bringup {
         board.waits().end();
       }
     }
-  }
-
-  private static boolean isStop(Throwable e) {
-    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-      if (cause instanceof CardStoppedException || cause instanceof DeviceFatalException) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static String complaint(RuntimeException e) {

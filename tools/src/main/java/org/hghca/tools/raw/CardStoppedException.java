@@ -1,5 +1,7 @@
 package org.hghca.tools.raw;
 
+import org.hghca.mailbox.DeviceFatalException;
+
 /** The card no longer responds; only a reset can help. */
 public final class CardStoppedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -7,5 +9,15 @@ public final class CardStoppedException extends RuntimeException {
   /** What it no longer answered, and what was seen. */
   public CardStoppedException(String message) {
     super(message);
+  }
+
+  /** Whether a failure is that of a card that no longer responds. */
+  public static boolean isBehind(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof CardStoppedException || cause instanceof DeviceFatalException) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -46,11 +46,12 @@ public final class RawHcr {
   }
 
   /**
-   * Gives a command and waits for its end.
+   * Gives a command and waits for its end, or for an interrupt of the thread.
    *
    * @param word dword 18h with go set
    * @return dword 18h at the end
    * @throws CardStoppedException when the end does not come
+   * @throws IllegalStateException when the thread is interrupted; the command may go on
    */
   public int give(int word, long inParam, int inModifier, long outParam, int token) {
     awaitFree("is not free for a command");
@@ -75,6 +76,10 @@ public final class RawHcr {
       }
       if (!Hcr.go(word)) {
         return word;
+      }
+      if (Thread.currentThread().isInterrupted()) {
+        throw new IllegalStateException(
+            "the wait for the HCR at BAR0 + 0x%x was interrupted".formatted(base));
       }
       if (last) {
         throw new CardStoppedException(
