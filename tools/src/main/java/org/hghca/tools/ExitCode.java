@@ -16,7 +16,7 @@ public enum ExitCode {
   STOPPED(4, "The card stopped answering."),
   NO_OUTPUT(5, "Output could not be written."),
   INCOMPLETE(6, "bringup: nothing failed, but not every step could be judged."),
-  INTERRUPTED(130, "Ended by Ctrl-C (SIGINT); bringup also by SIGTERM.");
+  INTERRUPTED(130, "Ended by Ctrl-C (SIGINT); bringup and card also by SIGTERM.");
 
   private final int code;
   private final String meaning;

@@ -38,6 +38,7 @@ import picocli.CommandLine.Spec;
       ListCommand.class,
       InfoCommand.class,
       BringupCommand.class,
+      CardCommand.class,
       ModelCommand.class,
       CaptureCommand.class,
       DecodeCommand.class,

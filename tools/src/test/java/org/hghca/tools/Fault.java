@@ -58,6 +58,19 @@ enum Fault {
     }
   },
 
+  /** The function is gone: also configuration space reads all ones. */
+  GONE {
+    @Override
+    long read(int bar, long offset, long honest) {
+      return 0xffff_ffffL;
+    }
+
+    @Override
+    int configuration(int honest) {
+      return -1;
+    }
+  },
+
   /** Doorbells are ignored. */
   DEAF {
     @Override
@@ -142,6 +155,11 @@ enum Fault {
 
   /** The value of a register read. */
   long read(int bar, long offset, long honest) {
+    return honest;
+  }
+
+  /** The value of a read of configuration space. */
+  int configuration(int honest) {
     return honest;
   }
 

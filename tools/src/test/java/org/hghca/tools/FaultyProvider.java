@@ -92,6 +92,12 @@ public final class FaultyProvider implements PciFunctionProvider {
     }
 
     @Override
+    public int readConfiguration(int offset, int width) {
+      return fault.configuration(super.readConfiguration(offset, width))
+          & (int) (-1L >>> Long.SIZE - Byte.SIZE * width);
+    }
+
+    @Override
     public void write(int bar, long offset, int width, long value) {
       if (fault.write(bar, offset, value)) {
         super.write(bar, offset, width, value);

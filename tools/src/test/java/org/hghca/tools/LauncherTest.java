@@ -59,6 +59,7 @@ class LauncherTest {
     assertThat(unread(tree, "help perf")).isEqualTo(silent);
     assertThat(unread(tree, "info -v -d model:")).isEqualTo(silent);
     assertThat(unread(tree, "info --json -d model:")).isEqualTo(silent);
+    assertThat(unread(tree, "card -d model: <<< help")).isEqualTo(silent);
     Path capture = folder.resolve("demo.pcapng");
     String left = "model:a?cable=x\\&capture=" + capture;
     assertThat(unread(tree, "demo --seconds=0 -d model:b?cable=x -d " + left)).isEqualTo(silent);

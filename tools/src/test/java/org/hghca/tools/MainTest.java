@@ -72,6 +72,7 @@ class MainTest {
         "list",
         "info",
         "bringup",
+        "card",
         "model",
         "model serve",
         "bind",

@@ -1,0 +1,285 @@
+package org.hghca.tools.card;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.abi.Bar;
+import org.hghca.abi.DeviceLimits;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.abi.HcrCommand;
+import org.hghca.mailbox.CommandInterface;
+import org.hghca.mailbox.HcrProbe;
+import org.hghca.tools.raw.CardStoppedException;
+import org.hghca.tools.raw.CommandRecord;
+import org.hghca.tools.raw.CommandTap;
+import org.hghca.tools.raw.RawHcr;
+import org.hghca.tools.raw.RawTables;
+import org.hghca.tools.raw.TappedFunction;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.PciIds;
+import org.hghca.vfio.VfioException;
+
+/** The card of a session: its function, and what is known of it so far. One thread at a time. */
+final class Card implements AutoCloseable {
+  private static final int ALL_ONES_ID = 0xffff;
+  private static final int R1_QPS_LOG = 14;
+  private static final int R1_CQS_LOG = 13;
+  private static final int R2_LOG = 8;
+
+  private final CardOptions options;
+  private final PciFunction untapped;
+  private final TappedFunction function;
+  private final Mailboxes mailboxes;
+  private final IcmPages pages = new IcmPages();
+  private final SentContexts sent = new SentContexts();
+  private Optional<HardwareProfile> profile;
+  private Optional<RawHcr> hcr = Optional.empty();
+  private long base;
+  private CommandInterface commands;
+  private RawTables tables;
+
+  private Card(CardOptions options, PciFunction untapped) {
+    this.options = options;
+    this.untapped = untapped;
+    this.function = new TappedFunction(untapped);
+    this.mailboxes = new Mailboxes(function);
+    this.profile = options.profile();
+    allowWhatIsKnown();
+  }
+
+  /**
+   * Takes the function from the system; no register behind a BAR is accessed.
+   *
+   * @throws VfioException when that fails, or it is a virtio device
+   */
+  static Card open(CardOptions options) {
+    PciFunction function = PciFunctions.open(options.locator());
+    if (PciIds.of(function.configuration()).isVirtio()) {
+      function.close();
+      throw new VfioException(
+          VfioException.Reason.INVALID,
+          "%s is a virtio device, and no card: hghca bringup is for it"
+              .formatted(options.locator()));
+    }
+    return new Card(options, function);
+  }
+
+  private void allowWhatIsKnown() {
+    if (isKnownS()) {
+      function.tap().allowWholeBar();
+    }
+  }
+
+  CardOptions options() {
+    return options;
+  }
+
+  /** The function without what records its commands and blocks accesses. */
+  PciFunction untapped() {
+    return untapped;
+  }
+
+  /** The function whose commands are recorded. */
+  PciFunction function() {
+    return function;
+  }
+
+  Mailboxes mailboxes() {
+    return mailboxes;
+  }
+
+  IcmPages pages() {
+    return pages;
+  }
+
+  SentContexts sent() {
+    return sent;
+  }
+
+  /** Whether it is a card of the document, or was declared to be one. */
+  boolean isKnownS() {
+    return profile.filter(HardwareProfile.S::equals).isPresent();
+  }
+
+  /** The profiles that it may have. */
+  List<HardwareProfile> profiles() {
+    return profile.map(List::of).orElse(List.of(HardwareProfile.R1, HardwareProfile.R2));
+  }
+
+  /** The profile, or what is known of it. */
+  String profileName() {
+    return profile
+        .map(HardwareProfile::name)
+        .orElse(hcr.isPresent() ? "r1 or r2: QUERY_DEV_LIM tells" : "not known: probe tells");
+  }
+
+  Optional<HardwareProfile> profile() {
+    return profile;
+  }
+
+  /** Whether its tables are mapped. */
+  boolean isInitialized() {
+    return tables != null;
+  }
+
+  RawTables tables() {
+    return tables;
+  }
+
+  /**
+   * Where the HCR is in BAR0.
+   *
+   * @return empty before it was found
+   */
+  Optional<Long> hcrBase() {
+    return hcr.map(_ -> base);
+  }
+
+  /** The HCR, which is searched on first use. */
+  RawHcr hcr() {
+    return hcr.orElseGet(
+        () -> {
+          probe();
+          return hcr.orElseThrow();
+        });
+  }
+
+  /** Switches memory decoding on, where it is off. */
+  void decodeMemory() {
+    checkPresent();
+    if (!function.configuration().enableMemorySpace()) {
+      throw new RequestFailedException(
+          "memory decoding of %s cannot be switched on: is its bridge on?"
+              .formatted(options.locator()));
+    }
+  }
+
+  /**
+   * Checks that configuration space answers.
+   *
+   * @throws CardStoppedException when it reads all ones
+   */
+  void checkPresent() {
+    if (function.configuration().vendorId() == ALL_ONES_ID) {
+      throw new CardStoppedException(
+          "the configuration space of %s reads all ones: the card is gone; power it on, and rescan"
+                  .formatted(options.locator())
+              + " the bus");
+    }
+  }
+
+  /**
+   * Searches the HCR, at 0h first: a read of 80000h can stop the RTL.
+   *
+   * @return what was found at each offset that was accessed
+   */
+  List<HcrProbe> probe() {
+    decodeMemory();
+    List<HcrProbe> all = new ArrayList<>();
+    for (long at : new HcrPlaces(options).offsets()) {
+      if (at >= Bar.FORBIDDEN_RTL_FIRST) {
+        function.tap().allowWholeBar();
+      }
+      HcrProbe probe = HcrProbe.at(function, at);
+      all.add(probe);
+      switch (probe.finding()) {
+        case HCR -> {
+          found(at);
+          return all;
+        }
+        case ALL_ONES, BUSY ->
+            throw new CardStoppedException("BAR0 + 0x%05x %s".formatted(at, probe.describe()));
+        case OUTSIDE, NO_TOKEN -> {}
+      }
+    }
+    throw new RequestFailedException(
+        "there is no HCR: %s; is it the right function? hcr= in the locator names another offset"
+            .formatted(HcrPlaces.describe(all)));
+  }
+
+  private void found(long at) {
+    if (options.profile().isPresent() && new HcrPlaces(options).expected() != at) {
+      throw new RequestFailedException(
+          "the HCR is at 0x%05x: this is no card of profile %s; --profile auto detects it"
+              .formatted(at, options.profile().get()));
+    }
+    base = at;
+    CommandTap tap = function.tap();
+    tap.hcrAt((int) at);
+    hcr = Optional.of(new RawHcr(function.region(Bar.BAR0), at, options.limit()));
+    if (at == Bar.HCR_DOCUMENT && profile.isEmpty()) {
+      profile = Optional.of(HardwareProfile.S);
+    }
+  }
+
+  /** The card has answered QUERY_DEV_LIM. */
+  void recognize(DeviceLimits limits) {
+    if (profile.isEmpty()) {
+      int qps = limits.maxQpsLog();
+      int cqs = limits.maxCqsLog();
+      if (qps == R1_QPS_LOG && cqs == R1_CQS_LOG) {
+        profile = Optional.of(HardwareProfile.R1);
+      } else if (qps == R2_LOG && cqs == R2_LOG) {
+        profile = Optional.of(HardwareProfile.R2);
+      }
+    }
+  }
+
+  /** The records of the commands since the last call; what they change is remembered. */
+  List<CommandRecord> takeCommands() {
+    List<CommandRecord> given = function.commands();
+    for (CommandRecord each : given) {
+      HcrCommand command = HcrCommand.of(each.opcode()).orElse(null);
+      if (command != null && each.ended() && Hcr.status(each.answer()) == 0) {
+        pages.learn(command, each);
+        sent.learn(command, each);
+      }
+    }
+    return given;
+  }
+
+  /** Ends the card's DMA, resets it if it can be reset, and frees the memory that it had. */
+  void stop() {
+    ConfigurationSpace space = function.configuration();
+    space.busMaster(false);
+    if (function.canReset()) {
+      function.reset();
+    }
+    pages.forget();
+    sent.forget();
+    hcr = Optional.empty();
+    if (tables != null) {
+      tables.close();
+      tables = null;
+    }
+    if (commands != null) {
+      commands.deviceWasReset();
+      commands.close();
+      commands = null;
+    }
+    mailboxes.close();
+  }
+
+  /** Lays the tables out for a recognized card. */
+  RawTables layOut(DeviceLimits limits) {
+    HardwareProfile known = profile.orElseThrow();
+    commands = CommandInterface.open(function, known, base, options.limit());
+    tables = new RawTables(function, commands, known, limits);
+    return tables;
+  }
+
+  /** The typed commands of a card that is laid out. */
+  CommandInterface commands() {
+    return commands;
+  }
+
+  @Override
+  public void close() {
+    try (PciFunction _ = untapped) {
+      stop();
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package org.hghca.tools.card;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.hghca.vfio.ConfigurationSpace;
+
+/** The list of extended capabilities from 100h on (PCI Express Base Specification, 7.6.3). */
+final class ExtendedCapabilities {
+  private static final int FIRST = 0x100;
+  private static final int HEADER_BYTES = 4;
+
+  /** More do not fit; a longer list is circular. */
+  private static final int MOST = (ConfigurationSpace.SIZE - FIRST) / HEADER_BYTES;
+
+  private static final int ERRORS = 0x0001;
+  private static final int SERIAL_NUMBER = 0x0003;
+  private static final Map<Integer, String> NAMES =
+      Map.of(
+          ERRORS,
+          "advanced error reporting",
+          0x0002,
+          "virtual channel",
+          SERIAL_NUMBER,
+          "device serial number",
+          0x000b,
+          "vendor specific",
+          0x000d,
+          "access control services",
+          0x000e,
+          "alternative routing-id",
+          0x000f,
+          "address translation services",
+          0x0010,
+          "single root I/O virtualization",
+          0x0018,
+          "latency tolerance reporting",
+          0x0019,
+          "secondary PCI Express");
+
+  private static final int UNCORRECTABLE_STATUS = 0x04;
+  private static final int UNCORRECTABLE_MASK = 0x08;
+  private static final int UNCORRECTABLE_SEVERITY = 0x0c;
+  private static final int CORRECTABLE_STATUS = 0x10;
+  private static final int CORRECTABLE_MASK = 0x14;
+
+  private static final BitNames UNCORRECTABLE =
+      BitNames.of(
+          "-, -, -, -, data link protocol, surprise down, -, -, -, -, -, -, poisoned TLP,"
+              + " flow control protocol, completion timeout, completer abort,"
+              + " unexpected completion, receiver overflow, malformed TLP, ECRC,"
+              + " unsupported request, ACS violation, uncorrectable internal, MC blocked TLP,"
+              + " AtomicOp egress blocked, TLP prefix blocked");
+  private static final BitNames CORRECTABLE =
+      BitNames.of(
+          "receiver error, -, -, -, -, -, bad TLP, bad DLLP, replay number rollover, -, -, -,"
+              + " replay timer timeout, advisory non-fatal, corrected internal,"
+              + " header log overflow");
+
+  private final ConfigurationSpace space;
+
+  ExtendedCapabilities(ConfigurationSpace space) {
+    this.space = space;
+  }
+
+  /** Each of them; none where nothing answers. */
+  List<Fields> all() {
+    List<Fields> all = new ArrayList<>();
+    int at = FIRST;
+    while (at >= FIRST && all.size() < MOST) {
+      int header = space.read(at, 4);
+      if (header == 0 || header == -1) {
+        break;
+      }
+      all.add(capability(at, header));
+      at = header >>> 20 & 0xffc;
+    }
+    return all;
+  }
+
+  private Fields capability(int at, int header) {
+    int id = header & 0xffff;
+    Fields fields =
+        new Fields()
+            .put("name", NAMES.getOrDefault(id, "not known"))
+            .put("id", Shown.hex(id, 4))
+            .put("offset", Shown.hex(at, 3))
+            .put("version", header >>> 16 & 0xf);
+    switch (id) {
+      case ERRORS -> {
+        put(fields, "uncorrectable_status", UNCORRECTABLE, at + UNCORRECTABLE_STATUS);
+        put(fields, "uncorrectable_mask", UNCORRECTABLE, at + UNCORRECTABLE_MASK);
+        put(fields, "uncorrectable_fatal", UNCORRECTABLE, at + UNCORRECTABLE_SEVERITY);
+        put(fields, "correctable_status", CORRECTABLE, at + CORRECTABLE_STATUS);
+        put(fields, "correctable_mask", CORRECTABLE, at + CORRECTABLE_MASK);
+      }
+      case SERIAL_NUMBER ->
+          fields.put(
+              "serial_number", "%08x%08x".formatted(space.read(at + 8, 4), space.read(at + 4, 4)));
+      default -> {}
+    }
+    return fields;
+  }
+
+  private void put(Fields fields, String name, BitNames names, int at) {
+    fields.put(name, names.set(space.read(at, 4)));
+  }
+}

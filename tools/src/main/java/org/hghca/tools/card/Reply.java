@@ -1,0 +1,60 @@
+package org.hghca.tools.card;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The result of one line. Immutable as far as its readers can tell. */
+public final class Reply {
+  private final String command;
+  private final Fields fields;
+  private final String error;
+  private final boolean stopped;
+
+  /**
+   * A result.
+   *
+   * @param command the line
+   * @param fields what was found, also before a failure
+   * @param error why the line has failed; empty when it has not
+   * @param stopped whether the card has stopped answering
+   */
+  Reply(String command, Fields fields, String error, boolean stopped) {
+    this.command = command;
+    this.fields = fields;
+    this.error = error;
+    this.stopped = stopped;
+  }
+
+  /** Whether the line has done what it says. */
+  public boolean isOk() {
+    return error.isEmpty();
+  }
+
+  /** Why it has failed, in one line; empty when it has not. */
+  public String error() {
+    return error;
+  }
+
+  /** Whether the card has stopped answering. */
+  public boolean isStopped() {
+    return stopped;
+  }
+
+  /** The values as text. */
+  public List<String> lines() {
+    return fields.lines();
+  }
+
+  /** The values as maps, lists, texts and numbers of JSON, behind "command", "ok" and "error". */
+  public Map<String, Object> json() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("command", command);
+    json.put("ok", isOk());
+    if (!isOk()) {
+      json.put("error", error);
+    }
+    json.putAll(fields.json());
+    return json;
+  }
+}

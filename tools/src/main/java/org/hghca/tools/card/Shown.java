@@ -1,0 +1,50 @@
+package org.hghca.tools.card;
+
+import java.math.BigInteger;
+import java.util.HexFormat;
+import java.util.List;
+import org.hghca.tools.raw.Hexdump;
+
+/**
+ * A value whose text for people differs from its JSON.
+ *
+ * @param json a number or a text
+ * @param text its lines
+ */
+record Shown(Object json, List<String> text) {
+
+  Shown {
+    text = List.copyOf(text);
+  }
+
+  /** A number: in JSON as it is, in text in hexadecimal. */
+  static Shown hex(long value, int digits) {
+    String format = "0x%0" + digits + "x";
+    return new Shown(unsigned(value), List.of(format.formatted(value)));
+  }
+
+  /** A number in decimal, and in hexadecimal where that differs. */
+  static Shown number(long value) {
+    BigInteger unsigned = unsigned(value);
+    return new Shown(
+        unsigned,
+        List.of(
+            value >= 0 && value < 10
+                ? unsigned.toString()
+                : "%d (0x%x)".formatted(unsigned, unsigned)));
+  }
+
+  /** A number that has a name. */
+  static Shown named(long value, String name) {
+    return new Shown(unsigned(value), List.of("%d (%s)".formatted(value, name)));
+  }
+
+  /** Bytes: in JSON in hexadecimal, in text as a dump. */
+  static Shown bytes(byte[] bytes) {
+    return new Shown(HexFormat.of().formatHex(bytes), Hexdump.lines(bytes));
+  }
+
+  private static BigInteger unsigned(long value) {
+    return new BigInteger(Long.toUnsignedString(value));
+  }
+}
