@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.model.fault.CardType;
 import org.hghca.model.hca.Hca;
 import org.hghca.model.rtl.r1.Defect;
 import org.hghca.model.rtl.r1.R1Engine;
@@ -57,6 +58,7 @@ import org.hghca.wire.link.Links;
  *   <li>{@code reset=none}: it has no function-level reset.
  *   <li>{@code interrupts=msix}, the default: one interrupt vector for each event queue. {@code
  *       interrupts=none}: event queues, but no interrupts.
+ *   <li>{@code fault=NAME}: one of {@link CardFault}.
  *   <li>{@code race=on}: a card of the first RTL enters a request that is rung while another of its
  *       queue pair is outstanding in the same cycle in which that one is released, which corrupts
  *       its list of outstanding requests. {@code deadlock=on}: such a card stops as soon as it must
@@ -119,6 +121,7 @@ public final class ModelProvider implements PciFunctionProvider {
     return SoftwareCards.plugIn(
         locator,
         new CardKind(
+            CardType.of(profile),
             card(locator, profile),
             profile == HardwareProfile.R1 ? Encapsulation.FIRST_RTL : Encapsulation.ROCE_V2,
             profile == HardwareProfile.R2 ? Set.of("seed") : Set.of(),

@@ -8,7 +8,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.hghca.model.fault.CardType;
+import org.hghca.model.fault.Fault;
+import org.hghca.model.fault.FaultyCard;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
@@ -47,6 +51,7 @@ final class SoftwareCards {
                   "spin",
                   "reset",
                   "interrupts",
+                  "fault",
                   "capture"),
               DISTURBANCE.stream())
           .toList();
@@ -93,8 +98,10 @@ final class SoftwareCards {
    */
   static SoftwareHca plugIn(Locator locator, CardKind kind) {
     RingMemory.checkAllowed();
+    Optional<Fault> fault = fault(locator, kind.type());
     boolean canReset =
-        LocatorValues.value(locator, "reset", "function", "function", "none").equals("function");
+        LocatorValues.value(locator, "reset", "function", "function", "none").equals("function")
+            && fault.map(Fault::canReset).orElse(true);
     boolean interrupts =
         LocatorValues.value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
     LinkAddress address = LinkAddress.of(locator);
@@ -113,7 +120,7 @@ final class SoftwareCards {
       SoftwareHca hca =
           new SoftwareHca(
               locator.name(),
-              kind.maker(),
+              fault.map(played -> faulty(kind, played)).orElse(kind.maker()),
               address,
               simulation,
               plug,
@@ -130,6 +137,38 @@ final class SoftwareCards {
       OPEN.remove(locator);
       throw e;
     }
+  }
+
+  private static Optional<Fault> fault(Locator locator, CardType type) {
+    Optional<String> name = locator.parameter("fault");
+    Optional<Fault> fault = name.flatMap(Fault::of);
+    if (name.isPresent() && fault.isEmpty()) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': fault=%s is unknown: `hghca model faults` lists them"
+              .formatted(locator, name.get()));
+    }
+    fault
+        .filter(played -> !played.cards().contains(type))
+        .ifPresent(
+            refused -> {
+              throw new VfioException(
+                  Reason.INVALID,
+                  "locator '%s': fault=%s is for %s, not for %s"
+                      .formatted(
+                          locator,
+                          refused.label(),
+                          refused.cards().stream()
+                              .map(CardType::label)
+                              .collect(Collectors.joining(", ")),
+                          type.label()));
+            });
+    return fault;
+  }
+
+  private static CardMaker faulty(CardKind kind, Fault fault) {
+    return (port, faults, interrupts) ->
+        new FaultyCard(kind.maker().make(port, faults, interrupts), port, kind.type(), fault);
   }
 
   private static void capture(Locator locator, SoftwareHca hca, String file) {

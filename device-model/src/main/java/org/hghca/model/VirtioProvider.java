@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.hghca.model.fault.CardType;
 import org.hghca.model.virtio.VirtioNic;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
@@ -27,7 +28,7 @@ import org.hghca.wire.frame.Encapsulation;
  *       network queues send and receive nothing. {@code sports=} and {@code share=} mean nothing
  *       here.
  *   <li>{@code cable=}, {@code hub=}, what disturbs them, {@code capture=}, {@code mode=}, {@code
- *       sim=}, {@code spin=} and {@code reset=} as of {@link ModelProvider}; {@code
+ *       sim=}, {@code spin=}, {@code fault=} and {@code reset=} as of {@link ModelProvider}; {@code
  *       interrupts=none}: it has no interrupt vectors.
  * </ul>
  */
@@ -91,6 +92,7 @@ public final class VirtioProvider implements PciFunctionProvider {
     return SoftwareCards.plugIn(
         locator,
         new CardKind(
+            CardType.VIRTIO,
             (port, faults, interrupts) -> new VirtioNic(port, faults, interrupts, mtu, dialect),
             LinkAddress.isBound(locator) ? Encapsulation.ROCE_V2 : Encapsulation.ETHERNET,
             Set.of("mtu"),

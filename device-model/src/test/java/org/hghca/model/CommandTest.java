@@ -36,7 +36,7 @@ class CommandTest {
     host.close();
   }
 
-  private static String hex(MemorySegment memory, int length) {
+  static String hex(MemorySegment memory, int length) {
     return HexFormat.of().formatHex(memory.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE));
   }
 

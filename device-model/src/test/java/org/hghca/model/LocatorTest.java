@@ -28,8 +28,8 @@ class LocatorTest {
       delimiter = '|',
       value = {
         "model:x?colour=red | unknown parameter 'colour'; known are as, assumeClean, cable,"
-            + " capture, corrupt, deadlock, delay, drop, duplicate, events, hcr, hub, inflight,"
-            + " interrupts, ip",
+            + " capture, corrupt, deadlock, delay, drop, duplicate, events, fault, hcr, hub,"
+            + " inflight, interrupts, ip",
         "model:x?race=on | race= and deadlock= are defects of profile r1",
         "model:x?profile=r1&race=yes | race=yes is unknown; known are off, on",
         "model:x?mode=fast | mode=fast is unknown; known are threaded, inline",

@@ -3,12 +3,12 @@ package org.hghca.model.virtio;
 import org.hghca.virtio.abi.roce.QueuePlan;
 
 /** What the RoCE half of a card has, at most. */
-final class RoceLimits {
+public final class RoceLimits {
   static final int CQS = 32;
   static final int QPS = 128;
 
   /** Where the queues are. */
-  static final QueuePlan QUEUES = new QueuePlan(1, CQS, QPS);
+  public static final QueuePlan QUEUES = new QueuePlan(1, CQS, QPS);
 
   /** Entries of a send and of a receive queue, and of a CQ. */
   static final int ENTRIES = 1024;

@@ -19,19 +19,21 @@ import org.hghca.virtio.abi.PciIds;
  * 3000h  notifications, 4 bytes a queue
  * </pre>
  */
-final class VirtioFunction {
+public final class VirtioFunction {
   /** The base address register of the region. */
-  static final int BAR = 0;
+  public static final int BAR = 0;
 
   /** Bytes of a part. */
-  static final int PART = 0x1000;
+  public static final int PART = 0x1000;
 
-  /** The numbers of the parts. */
+  /** The number of the part with the notifications. */
+  public static final int NOTIFY = 3;
+
+  /** The numbers of the other parts. */
   static final int COMMON = 0;
 
   static final int INTERRUPT_STATUS = 1;
   static final int DEVICE = 2;
-  static final int NOTIFY = 3;
 
   private static final int PARTS = 4;
   private static final int NOTIFY_MULTIPLIER = 4;

@@ -1,0 +1,104 @@
+package org.hghca.model.fault;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** What a software card does differently from one without a fault. Immutable. */
+public final class Fault {
+  /** Of faults that each card can play. */
+  static final Set<CardType> ALL = EnumSet.allOf(CardType.class);
+
+  /** Of faults of what only HCAs have. */
+  static final Set<CardType> HCAS = EnumSet.of(CardType.S, CardType.R1, CardType.R2);
+
+  /** Of faults of event queues. */
+  static final Set<CardType> EVENTS = EnumSet.of(CardType.S);
+
+  /** Of faults of interrupts. */
+  static final Set<CardType> INTERRUPTS = EnumSet.of(CardType.S, CardType.VIRTIO);
+
+  /** The conclusion of a fault that is none. */
+  static final String LEGAL = "none: PASSED";
+
+  private static final List<Fault> LIST =
+      Stream.of(
+              RegisterFaults.list(),
+              CommandFaults.list(),
+              EventFaults.list(),
+              PayloadFaults.list(),
+              Variations.list())
+          .flatMap(List::stream)
+          .toList();
+
+  private final String label;
+  private final Set<CardType> cards;
+  private final String description;
+  private final String conclusion;
+  private final Supplier<Injection> injection;
+
+  /**
+   * @param conclusion {@link #LEGAL} for a card that is right
+   * @param injection makes what it does to one card
+   */
+  Fault(
+      String label,
+      Set<CardType> cards,
+      String description,
+      String conclusion,
+      Supplier<Injection> injection) {
+    this.label = label;
+    this.cards = cards;
+    this.description = description;
+    this.conclusion = conclusion;
+    this.injection = injection;
+  }
+
+  /** All faults, the legal variations last. */
+  public static List<Fault> all() {
+    return LIST;
+  }
+
+  /** The fault of a {@link #label}. */
+  public static Optional<Fault> of(String label) {
+    return LIST.stream().filter(fault -> fault.label.equals(label)).findFirst();
+  }
+
+  /** The name that users give, such as {@code dead-doorbell}. */
+  public String label() {
+    return label;
+  }
+
+  /** The kinds of cards that can play it. */
+  public Set<CardType> cards() {
+    return EnumSet.copyOf(cards);
+  }
+
+  /** What the card does. */
+  public String description() {
+    return description;
+  }
+
+  /** What a bring-up must conclude. */
+  public String conclusion() {
+    return conclusion;
+  }
+
+  /** Whether a card may be like that: a bring-up must pass. */
+  public boolean isLegal() {
+    return conclusion.equals(LEGAL);
+  }
+
+  /** Whether the function still has a function-level reset. */
+  public boolean canReset() {
+    return injection().canReset();
+  }
+
+  /** What it does to one card. */
+  Injection injection() {
+    return injection.get();
+  }
+}

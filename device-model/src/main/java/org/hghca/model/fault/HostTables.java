@@ -1,0 +1,184 @@
+package org.hghca.model.fault;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.hghca.abi.IcmChunk;
+import org.hghca.abi.MapIcm;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.WriteMtt;
+
+/** The tables of the card as the commands of the driver have filled them. */
+final class HostTables {
+  private static final int PAGE_SHIFT = 12;
+  private static final int PAGE = 1 << PAGE_SHIFT;
+
+  /** Pages of the page table by their index. */
+  private final Map<Long, Long> mtt = new HashMap<>();
+
+  /** Regions by the index of their entry. */
+  private final Map<Integer, Mpt> regions = new HashMap<>();
+
+  /** Context memory: bus addresses by ICM addresses, of pages, and the other way round. */
+  private final Map<Long, Long> icm = new HashMap<>();
+
+  private final Map<Long, Long> icmAddresses = new HashMap<>();
+
+  private final List<Ring> rings = new ArrayList<>();
+  private final Map<Long, List<Ring>> ringsByPage = new HashMap<>();
+
+  /** Pages of work queues. */
+  private final Set<Long> work = new HashSet<>();
+
+  void clear() {
+    mtt.clear();
+    regions.clear();
+    icm.clear();
+    icmAddresses.clear();
+    rings.clear();
+    ringsByPage.clear();
+    work.clear();
+  }
+
+  /** MAP_ICM. */
+  void map(MemorySegment mailbox, int count) {
+    for (IcmChunk chunk : MapIcm.decode(mailbox, count)) {
+      for (int i = 0; i < chunk.pages(); i++) {
+        long virtual = chunk.virtualAddress() + (long) i * PAGE;
+        icm.put(virtual, chunk.pageAddress() + (long) i * PAGE);
+        icmAddresses.put(chunk.pageAddress() + (long) i * PAGE, virtual);
+      }
+    }
+  }
+
+  /** UNMAP_ICM. */
+  void unmap(long virtual, int count) {
+    for (int i = 0; i < count; i++) {
+      Long page = icm.remove(virtual + (long) i * PAGE);
+      icmAddresses.remove(page);
+    }
+  }
+
+  /** Whether an address is context memory. */
+  boolean isIcm(long iova) {
+    return icmAddresses.containsKey(iova & -PAGE);
+  }
+
+  /** The same offset in the page before, for a page of context memory with an odd number. */
+  long alias(long iova) {
+    Long virtual = icmAddresses.get(iova & -PAGE);
+    if (virtual == null || (virtual >>> PAGE_SHIFT & 1) == 0) {
+      return iova;
+    }
+    Long before = icm.get(virtual - PAGE);
+    return before == null ? iova : before + (iova & PAGE - 1);
+  }
+
+  /** WRITE_MTT. */
+  void writePages(MemorySegment mailbox, int count) {
+    long first = WriteMtt.startIndex(mailbox);
+    for (int i = 0; i < count; i++) {
+      mtt.put(first + i, WriteMtt.page(mailbox, i));
+    }
+  }
+
+  /** SW2HW_MPT. */
+  void register(int index, MemorySegment mailbox) {
+    regions.put(index, Mpt.decode(mailbox));
+  }
+
+  /** HW2SW_MPT. */
+  void deregister(int index) {
+    Mpt region = regions.remove(index);
+    if (region != null) {
+      for (int i = 0; i < pageCount(region, region.length()); i++) {
+        work.remove(page(region, i));
+      }
+    }
+  }
+
+  private Mpt region(int key) {
+    return regions.values().stream().filter(region -> region.key() == key).findFirst().orElse(null);
+  }
+
+  private static int pageCount(Mpt region, long bytes) {
+    return (int) ((region.start() & PAGE - 1) + bytes + PAGE - 1 >>> PAGE_SHIFT);
+  }
+
+  /** A page of a region; none where the driver has given no address. */
+  private long page(Mpt region, long number) {
+    return mtt.getOrDefault(region.mttSegment() + number, -1L) & -PAGE;
+  }
+
+  /** A region holds a work queue. */
+  void isWork(int key) {
+    Mpt region = region(key);
+    if (region != null) {
+      for (int i = 0; i < pageCount(region, region.length()); i++) {
+        work.add(page(region, i));
+      }
+    }
+  }
+
+  /** Whether an address is a work queue's. */
+  boolean isWork(long iova) {
+    return work.contains(iova & -PAGE);
+  }
+
+  /** A queue is at the beginning of a region; nothing where that is not known. */
+  void add(Use use, int number, int logSize, int key) {
+    remove(use, number);
+    Mpt region = region(key);
+    if (region == null) {
+      return;
+    }
+    int entries = 1 << logSize;
+    long[] pages = new long[pageCount(region, (long) entries * Ring.ENTRY)];
+    for (int i = 0; i < pages.length; i++) {
+      pages[i] = page(region, i);
+    }
+    Ring ring = new Ring(use, number, entries, pages, (int) region.start() & PAGE - 1);
+    rings.add(ring);
+    for (long page : pages) {
+      ringsByPage.computeIfAbsent(page, any -> new ArrayList<>()).add(ring);
+    }
+  }
+
+  /** A queue is the driver's again. */
+  void remove(Use use, int number) {
+    rings.removeIf(
+        ring -> {
+          boolean gone = ring.use == use && ring.number == number;
+          if (gone) {
+            for (long page : ring.pages()) {
+              ringsByPage.get(page).remove(ring);
+            }
+          }
+          return gone;
+        });
+  }
+
+  /** The ring that has an address; null when there is none. */
+  Ring ring(long iova) {
+    for (Ring ring : ringsByPage.getOrDefault(iova & -PAGE, List.of())) {
+      if (ring.offset(iova) >= 0) {
+        return ring;
+      }
+    }
+    return null;
+  }
+
+  /** The same offset in the first page of a region, for an address in its second page. */
+  long wrongPage(long iova) {
+    for (Mpt region : regions.values()) {
+      if (pageCount(region, region.length()) > 1 && page(region, 1) == (iova & -PAGE)) {
+        return page(region, 0) + (iova & PAGE - 1);
+      }
+    }
+    return iova;
+  }
+}

@@ -1,0 +1,48 @@
+package org.hghca.model.fault;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Follows what the driver tells the card, so that the purpose of each access to host memory is
+ * known. Thread-safe.
+ */
+interface Watch {
+  /** The driver is about to write a register. */
+  void writing(int bar, long offset, int width, long value);
+
+  /** The driver has read a register, and the card has answered this. */
+  void hasRead(int bar, long offset, long value);
+
+  /** The card has read from host memory. */
+  void fetched(long iova, MemorySegment to, long offset, long length);
+
+  /** What the card uses some host memory for. */
+  Place place(long iova, boolean written);
+
+  /** Whether a register tells the card that there is work. */
+  boolean isDoorbell(int bar, long offset);
+
+  /** Whether a register write tells the card that there are requests to send. */
+  boolean isSendDoorbell(int bar, long offset, int width, long value);
+
+  /**
+   * Where the page of some payload is instead, if it is the second page of a region: its first one.
+   *
+   * @return the same address where it is another page
+   */
+  default long wrongPage(long iova) {
+    return iova;
+  }
+
+  /**
+   * Where a page of the card's context memory is instead, if it is the second one of a pair.
+   *
+   * @return the same address where it is the first one
+   */
+  default long alias(long iova) {
+    return iova;
+  }
+
+  /** The card is reset. */
+  void reset();
+}
