@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = ServeCommand.class)
+    subcommands = {ServeCommand.class, FaultsCommand.class})
 final class ModelCommand implements Runnable {
   @Spec private CommandSpec spec;
 

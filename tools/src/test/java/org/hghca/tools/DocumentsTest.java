@@ -66,6 +66,7 @@ class DocumentsTest {
               "hghca-card.1",
               "hghca-model.1",
               "hghca-model-serve.1",
+              "hghca-model-faults.1",
               "hghca-capture.1",
               "hghca-decode.1",
               "hghca-bind.1",

@@ -75,6 +75,7 @@ class MainTest {
         "card",
         "model",
         "model serve",
+        "model faults",
         "bind",
         "unbind",
         "help"

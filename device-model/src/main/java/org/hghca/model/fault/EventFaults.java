@@ -42,38 +42,38 @@ final class EventFaults {
             () -> new ChangedEntries.NoWrap(Use.COMPLETION)),
         new Fault(
             "no-eqe",
-            Fault.EVENTS,
+            Fault.DOCUMENT,
             "no event is written",
             "events do not arrive",
             () -> ChangedData.lost(Use.EVENT)),
         new Fault(
             "eq-no-wrap",
-            Fault.EVENTS,
+            Fault.DOCUMENT,
             "events behind the last entry of an EQ are lost, instead of going to the "
                 + "first one",
             "the EQ does not wrap",
             () -> new ChangedEntries.NoWrap(Use.EVENT)),
         new Fault(
             "no-interrupt",
-            Fault.INTERRUPTS,
+            Fault.NOT_RTL,
             "no interrupt is raised",
             "interrupts do not arrive",
             ChangedInterrupts.None::new),
         new Fault(
             "wrong-vector",
-            Fault.INTERRUPTS,
+            Fault.NOT_RTL,
             "each interrupt has the next vector",
             "interrupts have another vector",
             ChangedInterrupts.Wrong::new),
         new Fault(
             "one-interrupt",
-            Fault.INTERRUPTS,
+            Fault.NOT_RTL,
             "only the first interrupt after a reset is raised",
             "interrupts arrive once only",
             ChangedInterrupts.First::new),
         new Fault(
             "interrupt-storm",
-            Fault.INTERRUPTS,
+            Fault.NOT_RTL,
             "each interrupt is raised a hundred times",
             "interrupts arrive without a cause",
             ChangedInterrupts.Storm::new));

@@ -15,11 +15,14 @@ public final class Fault {
   /** Of faults of what only HCAs have. */
   static final Set<CardType> HCAS = EnumSet.of(CardType.S, CardType.R1, CardType.R2);
 
-  /** Of faults of event queues. */
-  static final Set<CardType> EVENTS = EnumSet.of(CardType.S);
+  /**
+   * Of faults of event queues, which the RTL has not, and of variations of what is the same on each
+   * card of the RTL.
+   */
+  static final Set<CardType> DOCUMENT = EnumSet.of(CardType.S);
 
-  /** Of faults of interrupts. */
-  static final Set<CardType> INTERRUPTS = EnumSet.of(CardType.S, CardType.VIRTIO);
+  /** Of faults of interrupts, and of variations of what is the same on each card of the RTL. */
+  static final Set<CardType> NOT_RTL = EnumSet.of(CardType.S, CardType.VIRTIO);
 
   /** The conclusion of a fault that is none. */
   static final String LEGAL = "none: PASSED";

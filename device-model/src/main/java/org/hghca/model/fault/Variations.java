@@ -24,7 +24,7 @@ final class Variations {
             () -> new LateDoorbells(20_000_000)),
         new Fault(
             "one-vector",
-            Fault.INTERRUPTS,
+            Fault.NOT_RTL,
             "the function has one interrupt vector",
             Fault.LEGAL,
             () -> ChangedIdentity.vectors(1)),
@@ -36,13 +36,13 @@ final class Variations {
             () -> ChangedIdentity.bar2(2L * Bar.BAR2_SIZE)),
         new Fault(
             "small-limits",
-            Fault.ALL,
+            Fault.NOT_RTL,
             "the card reports 64 queue pairs, short queues and few regions",
             Fault.LEGAL,
             () -> ChangedData.of(Use.LIMITS, ChangedAnswers::smallLimits)),
         new Fault(
             "other-guid",
-            Fault.HCAS,
+            Fault.DOCUMENT,
             "the board id of QUERY_ADAPTER is another one",
             Fault.LEGAL,
             () -> ChangedData.of(Use.ADAPTER, ChangedAnswers::otherBoard)));
