@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.hghca.tools.bringup.cause.Conclusion;
 
 /**
  * The result of a session.
@@ -77,6 +78,15 @@ public record BringupReport(
       }
     }
     return reasons;
+  }
+
+  /** What the failures point to. */
+  public Conclusion conclusion() {
+    return Conclusion.of(
+        results.stream()
+            .filter(result -> result.verdict() == Verdict.FAIL)
+            .map(StepResult::finding)
+            .toList());
   }
 
   /** Seconds that it took. */

@@ -1,6 +1,8 @@
 package org.hghca.tools.bringup;
 
 import java.util.BitSet;
+import java.util.Optional;
+import org.hghca.tools.bringup.cause.ByteDifference;
 
 /**
  * Expected bytes next to actual ones.
@@ -16,6 +18,15 @@ public record Comparison(String what, byte[] expected, byte[] seen, BitSet ignor
   public boolean differsAt(int index) {
     return !ignored.get(index)
         && (index >= expected.length || index >= seen.length || expected[index] != seen[index]);
+  }
+
+  /** How the bytes differ, in the words of hardware. */
+  Optional<String> difference() {
+    byte[] judged = seen.clone();
+    for (int i = 0; i < Math.min(judged.length, expected.length); i++) {
+      judged[i] = ignored.get(i) ? expected[i] : judged[i];
+    }
+    return ByteDifference.of(expected, judged);
   }
 
   /** The first byte that differs; -1 when none does. */

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import org.hghca.tools.bringup.cause.Conclusion;
 import org.hghca.tools.perf.page.PerfPage;
 import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.Hexdump;
@@ -71,6 +72,7 @@ public final class HtmlOutput {
     element("title", "Bring-up of %s: %s".formatted(report.device(), report.outcome().text()));
     add("\n<style>\n" + style() + PerfPage.plotStyle() + "</style>\n</head>\n<body>\n");
     head(report);
+    conclusion(report);
     element("h2", "Steps");
     add("\n<div class=\"steps\">\n");
     report.results().forEach(this::step);
@@ -100,6 +102,20 @@ public final class HtmlOutput {
     count("not judged", report.count(Verdict.NOT_JUDGED));
     count("skipped", report.count(Verdict.SKIP));
     add("</ul>\n</header>\n");
+  }
+
+  private void conclusion(BringupReport report) {
+    if (report.conclusion().causes().isEmpty()) {
+      return;
+    }
+    element("h2", "Conclusion");
+    for (Conclusion.Cause cause : report.conclusion().causes()) {
+      add("<div class=\"body\">");
+      note("Likely", cause.what());
+      note("Evidence", "%s: %s".formatted(cause.step(), cause.evidence()));
+      note("Look at", cause.lookAt());
+      add("</div>\n");
+    }
   }
 
   private void count(String what, int count) {

@@ -4,6 +4,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.hghca.tools.bringup.cause.Conclusion;
 import org.hghca.tools.raw.CommandRecord;
 
 /** A session as the values of JSON: plain numbers, bytes in hexadecimal. */
@@ -24,7 +25,18 @@ public final class JsonOutput {
     for (Verdict verdict : Verdict.values()) {
       json.put(verdict.name().toLowerCase(Locale.ROOT), report.count(verdict));
     }
+    json.put("conclusion", report.conclusion().causes().stream().map(JsonOutput::cause).toList());
+    json.put("follows", report.conclusion().others());
     json.put("steps", report.results().stream().map(JsonOutput::step).toList());
+    return json;
+  }
+
+  private static Map<String, Object> cause(Conclusion.Cause cause) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("likely", cause.what());
+    json.put("step", cause.step());
+    json.put("evidence", cause.evidence());
+    json.put("look_at", cause.lookAt());
     return json;
   }
 

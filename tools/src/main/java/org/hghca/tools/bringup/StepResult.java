@@ -2,6 +2,7 @@ package org.hghca.tools.bringup;
 
 import java.util.List;
 import java.util.Optional;
+import org.hghca.tools.bringup.cause.Finding;
 import org.hghca.tools.perf.suite.SuiteReport;
 import org.hghca.tools.raw.CommandRecord;
 
@@ -28,6 +29,16 @@ public record StepResult(
     Optional<SuiteReport> measurements,
     List<CommandRecord> commands,
     long nanos) {
+
+  /** The failure, for a conclusion. */
+  Finding finding() {
+    Optional<String> difference =
+        comparisons.stream()
+            .filter(comparison -> comparison.firstDifference() >= 0)
+            .findFirst()
+            .flatMap(Comparison::difference);
+    return new Finding(step.id(), reason, difference, step.next());
+  }
 
   /** Milliseconds that it took. */
   public double millis() {

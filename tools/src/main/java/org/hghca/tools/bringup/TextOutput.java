@@ -3,6 +3,7 @@ package org.hghca.tools.bringup;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.Consumer;
+import org.hghca.tools.bringup.cause.Conclusion;
 import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.Hexdump;
 
@@ -100,6 +101,7 @@ public final class TextOutput implements Consumer<StepResult> {
   /** Prints how the session ended. */
   public void summary(BringupReport report) {
     out.print("\n");
+    conclusion(report);
     reasons(report, Verdict.SKIP);
     reasons(report, Verdict.NOT_JUDGED);
     out.print(
@@ -115,6 +117,24 @@ public final class TextOutput implements Consumer<StepResult> {
                 report.count(Verdict.SKIP),
                 report.seconds()));
     out.flush();
+  }
+
+  private void conclusion(BringupReport report) {
+    Conclusion conclusion = report.conclusion();
+    for (Conclusion.Cause cause : conclusion.causes()) {
+      out.print("      likely    %s\n".formatted(cause.what()));
+      out.print("      evidence  %s: %s\n".formatted(cause.step(), cause.evidence()));
+      out.print("      look at   %s\n".formatted(cause.lookAt()));
+      out.print(
+          "      repeat    hghca bringup -d '%s' -v --only %s\n"
+              .formatted(report.device(), cause.step()));
+    }
+    if (!conclusion.others().isEmpty()) {
+      out.print("      follows   %s\n".formatted(String.join(", ", conclusion.others())));
+    }
+    if (!conclusion.causes().isEmpty()) {
+      out.print("\n");
+    }
   }
 
   /** A line for each reason of this verdict, with the steps. */
