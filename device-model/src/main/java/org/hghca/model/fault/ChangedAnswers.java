@@ -46,7 +46,7 @@ final class ChangedAnswers {
   /** A bit of each dword is stuck at 1. */
   static byte[] stuckBit(byte[] bytes, Place place, long iova) {
     for (int i = 0; i < bytes.length; i++) {
-      if ((place.offset() + i) % DWORD == STUCK_BYTE) {
+      if ((place.offset() + i) % DWORD == STUCK_BYTE) { // never the result in front of it
         bytes[i] |= STUCK_BIT;
       }
     }
@@ -56,7 +56,7 @@ final class ChangedAnswers {
   /** The bytes of each dword are in the opposite order. */
   static byte[] swapped(byte[] bytes, Place place, long iova) {
     byte[] swapped = bytes.clone();
-    for (int i = 0; i + DWORD <= bytes.length; i += DWORD) {
+    for (int i = first(place); i + DWORD <= bytes.length; i += DWORD) {
       for (int j = 0; j < DWORD; j++) {
         swapped[i + j] = bytes[i + DWORD - 1 - j];
       }
@@ -66,34 +66,47 @@ final class ChangedAnswers {
 
   /** The last bytes are not written. */
   static byte[] shortened(byte[] bytes, Place place, long iova) {
-    long end = place.size() - LOST - place.offset();
+    long end = Math.max(0, place.size() - LOST) - place.offset();
     return end >= bytes.length ? bytes : Arrays.copyOf(bytes, (int) Math.max(0, end));
+  }
+
+  /** Where an answer begins in a write, behind the result. */
+  private static int first(Place place) {
+    return (int) Math.max(0, -place.offset());
   }
 
   /** A limit that cannot be: 2^200 queue pairs, or on virtio completion queues without entries. */
   static byte[] impossibleLimits(byte[] bytes, Place place, long iova) {
-    MemorySegment fields = MemorySegment.ofArray(bytes);
-    if (isVirtio(place)) {
-      QueryDevice.MAX_CQE.set(fields, 0, 0);
-    } else {
-      DeviceLimits.MAX_QPS.set(fields, 0, IMPOSSIBLE_LOG);
-    }
-    return bytes;
+    return isVirtio(place)
+        ? set(bytes, place, Map.of(QueryDevice.MAX_CQE, 0))
+        : setMailbox(bytes, Map.of(DeviceLimits.MAX_QPS, IMPOSSIBLE_LOG));
   }
 
   /** Fewer queue pairs, completion queues and so on than usual. */
   static byte[] smallLimits(byte[] bytes, Place place, long iova) {
-    MemorySegment fields = MemorySegment.ofArray(bytes);
-    if (isVirtio(place)) {
-      SMALL_VIRTIO.forEach((field, limit) -> field.set(fields, 0, limit));
-    } else {
-      SMALL.forEach((field, limit) -> field.set(fields, 0, limit));
-    }
-    return bytes;
+    return isVirtio(place) ? set(bytes, place, SMALL_VIRTIO) : setMailbox(bytes, SMALL);
   }
 
   private static boolean isVirtio(Place place) {
     return place.size() != DeviceLimits.LAYOUT.size();
+  }
+
+  /** Sets fields of a mailbox, which the card writes as a whole. */
+  private static byte[] setMailbox(byte[] bytes, Map<MailboxField, Integer> values) {
+    values.forEach((field, value) -> field.set(MemorySegment.ofArray(bytes), value));
+    return bytes;
+  }
+
+  /** Sets those fields that a write has. */
+  private static byte[] set(byte[] bytes, Place place, Map<Field, Integer> values) {
+    values.forEach(
+        (field, value) -> {
+          long base = -place.offset();
+          if (base + field.offset() >= 0 && base + field.end() <= bytes.length) {
+            field.set(MemorySegment.ofArray(bytes), base, value);
+          }
+        });
+    return bytes;
   }
 
   /** Another board. */

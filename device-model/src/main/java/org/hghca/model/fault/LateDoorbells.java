@@ -2,13 +2,17 @@ package org.hghca.model.fault;
 
 /** The doorbells of sends reach the card late. */
 class LateDoorbells extends Injection {
-  private final LateWork late;
+  private final LateWork late = new LateWork();
+  private final long nanos;
+  private final long nanosOnR1;
 
   /**
    * @param nanos how late
+   * @param nanosOnR1 how late on a card of the first RTL
    */
-  LateDoorbells(long nanos) {
-    late = new LateWork(nanos);
+  LateDoorbells(long nanos, long nanosOnR1) {
+    this.nanos = nanos;
+    this.nanosOnR1 = nanosOnR1;
   }
 
   /** Whether a doorbell for sends reaches the card at all. */
@@ -35,7 +39,7 @@ class LateDoorbells extends Injection {
 
   @Override
   final boolean step(long now) {
-    return late.step(now);
+    return late.step(now, site().type() == CardType.R1 ? nanosOnR1 : nanos);
   }
 
   @Override

@@ -6,7 +6,6 @@ import java.util.ArrayDeque;
 final class LateWork {
   private static final long UNDATED = Long.MAX_VALUE;
 
-  private final long nanos;
   private final ArrayDeque<Late> waiting = new ArrayDeque<>();
 
   /** Something to do; the time is set in the first step that sees it. */
@@ -19,13 +18,6 @@ final class LateWork {
     }
   }
 
-  /**
-   * @param nanos how late
-   */
-  LateWork(long nanos) {
-    this.nanos = nanos;
-  }
-
   synchronized void add(Runnable work) {
     waiting.add(new Late(work));
   }
@@ -35,17 +27,21 @@ final class LateWork {
     return !waiting.isEmpty() && waiting.getLast().due == UNDATED;
   }
 
-  /** Does what is due; returns whether there was anything. */
-  boolean step(long now) {
+  /**
+   * Does what is due; returns whether there was anything.
+   *
+   * @param nanos how late is what no step has seen
+   */
+  boolean step(long now, long nanos) {
     boolean worked = false;
-    for (Runnable work = next(now); work != null; work = next(now)) {
+    for (Runnable work = next(now, nanos); work != null; work = next(now, nanos)) {
       work.run();
       worked = true;
     }
     return worked;
   }
 
-  private synchronized Runnable next(long now) {
+  private synchronized Runnable next(long now, long nanos) {
     for (Late late : waiting) {
       if (late.due == UNDATED) {
         late.due = now + nanos;

@@ -39,7 +39,7 @@ final class MisplacedPayload {
   static final class Late extends Injection {
     private static final long NANOS = 5_000_000;
 
-    private final LateWork late = new LateWork(NANOS);
+    private final LateWork late = new LateWork();
 
     @Override
     boolean store(Place place, long iova, byte[] bytes) {
@@ -57,7 +57,7 @@ final class MisplacedPayload {
 
     @Override
     boolean step(long now) {
-      return late.step(now);
+      return late.step(now, NANOS);
     }
 
     @Override

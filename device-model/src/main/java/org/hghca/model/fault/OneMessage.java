@@ -10,7 +10,7 @@ final class OneMessage extends LateDoorbells {
   private final AtomicBoolean outstanding = new AtomicBoolean();
 
   OneMessage() {
-    super(NANOS);
+    super(NANOS, NANOS);
   }
 
   @Override

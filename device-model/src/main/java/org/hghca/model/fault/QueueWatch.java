@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.hghca.model.virtio.RoceLimits;
 import org.hghca.model.virtio.VirtioFunction;
@@ -22,6 +23,10 @@ import org.hghca.virtio.abi.roce.RoceCommand;
  */
 final class QueueWatch implements Watch {
   private static final QueuePlan PLAN = RoceLimits.QUEUES;
+
+  /** Bytes in front of an answer: the result. */
+  private static final int RESULT = 1;
+
   private static final int LARGEST = 1024;
   private static final int CQ_LARGEST = 4096;
 
@@ -34,8 +39,16 @@ final class QueueWatch implements Watch {
     FILLED
   }
 
-  /** A piece of host memory that belongs to a queue. */
-  private record Area(Kind kind, int queue, long begin, long length) {
+  /**
+   * A piece of host memory that belongs to a queue.
+   *
+   * @param before of a buffer, bytes of the same request that the card fills before it
+   */
+  private record Area(Kind kind, int queue, long begin, long length, long before) {
+    Area(Kind kind, int queue, long begin, long length) {
+      this(kind, queue, begin, length, 0);
+    }
+
     boolean holds(long iova) {
       return iova >= begin && iova < begin + length;
     }
@@ -47,6 +60,9 @@ final class QueueWatch implements Watch {
 
   /** Class and code of the last command. */
   private int command = -1;
+
+  /** Bytes of the buffers to fill of the chain that the card fetches. */
+  private long filled;
 
   @Override
   public synchronized void writing(int bar, long offset, int width, long value) {
@@ -119,7 +135,9 @@ final class QueueWatch implements Watch {
         (flags & Descriptor.FLAG_INDIRECT) != 0
             ? Kind.DESCRIPTORS
             : (flags & Descriptor.FLAG_WRITE) != 0 ? Kind.FILLED : Kind.FETCHED;
-    add(new Area(kind, queue, begin, length));
+    filled = kind == Kind.FILLED ? filled : 0;
+    add(new Area(kind, queue, begin, length, filled));
+    filled = (flags & Descriptor.FLAG_NEXT) != 0 && kind == Kind.FILLED ? filled + length : 0;
   }
 
   @Override
@@ -138,15 +156,25 @@ final class QueueWatch implements Watch {
           completes
               ? Place.of(Use.COMPLETION)
               : area.queue == PLAN.control()
-                  ? new Place(answer(), iova - area.begin, (int) area.length, null)
+                  ? answer(area.before + iova - area.begin)
                   : Place.of(Use.OTHER);
       default -> Place.of(Use.REQUEST);
     };
   }
 
-  private Use answer() {
-    int limits = Dialect.RFC_V2.controlClass() << Byte.SIZE | RoceCommand.QUERY_DEVICE.code();
-    return command == limits ? Use.LIMITS : Use.ANSWER;
+  /**
+   * A place in the answer of a command.
+   *
+   * @param offset where it is, the byte of the result included
+   */
+  private Place answer(long offset) {
+    boolean isRoce = command >>> Byte.SIZE == Dialect.RFC_V2.controlClass();
+    Optional<RoceCommand> known = isRoce ? RoceCommand.of(command & 0xff) : Optional.empty();
+    return new Place(
+        known.filter(RoceCommand.QUERY_DEVICE::equals).isPresent() ? Use.LIMITS : Use.ANSWER,
+        offset - RESULT,
+        known.map(RoceCommand::ackSize).orElse(0),
+        null);
   }
 
   @Override

@@ -207,8 +207,12 @@ final class GuestDriver implements AutoCloseable {
 
     /** Fills the next descriptor with room to write. */
     int room(int length) {
+      return room(length, 0);
+    }
+
+    int room(int length, int flags) {
       int slot = descriptor++ % QUEUE;
-      describe(slot, iova(slot), length, WRITE, 0);
+      describe(slot, iova(slot), length, WRITE | flags, (slot + 1) % QUEUE);
       return slot;
     }
 
