@@ -24,6 +24,9 @@ final class DataSteps {
   private static final int BYTES = 256 * 1024;
   private static final int TARGET = 4096;
 
+  /** Messages that turn the shortest completion queue more than twice. */
+  private static final int TURNS = 2 * Pair.COMPLETIONS + 22;
+
   /** Queue pairs of a card that send at the same time: more than this stop the first RTL. */
   private static final int MOST_QUEUE_PAIRS = 40;
 
@@ -54,7 +57,7 @@ final class DataSteps {
         data("rc.inline", "inline data", this::inline),
         data("rc.gather", "data gathered from three pieces", this::gather),
         data("rc.mtu", "every path MTU", this::mtus),
-        data("rc.ring", "queues that wrap, one hundred messages", this::ring),
+        data("rc.ring", "queues that turn several times", this::ring),
         data("rc.many", "many queue pairs at once, of all kinds of messages", this::many),
         data("rc.zero", "zero-length messages", this::zero),
         data("rc.atomic", "fetch-and-add, compare-and-swap", this::atomics),
@@ -160,10 +163,12 @@ final class DataSteps {
   }
 
   private void ring(Observation o) {
-    o.expect("100 SENDs through queues of %d".formatted(Pair.DEPTH));
-    try (Pair pair = new Pair(driver, QpType.RC, BYTES, 0).connect()) {
+    o.expect(
+        "%d SENDs through queues of %d, and completion queues of %d"
+            .formatted(TURNS, Pair.DEPTH, Pair.COMPLETIONS));
+    try (Pair pair = Pair.withShortRings(driver, BYTES).connect()) {
       Transfers transfers = new Transfers(driver, pair);
-      for (int i = 0; i < 100; i++) {
+      for (int i = 0; i < TURNS; i++) {
         transfers.move(o, SEND, 32 + i, i, TARGET);
       }
       o.saw("%d messages, %,d bytes".formatted(transfers.messages(), transfers.bytes()));

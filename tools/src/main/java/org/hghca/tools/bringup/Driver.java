@@ -1,5 +1,6 @@
 package org.hghca.tools.bringup;
 
+import java.time.Duration;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.hghca.verbs.Context;
@@ -7,6 +8,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.TimeScale;
 
 /** The board through its driver, and the device at the other end. One thread at a time. */
 final class Driver {
@@ -81,6 +83,11 @@ final class Driver {
 
   boolean isLooped() {
     return looped;
+  }
+
+  /** A duration on a card, in the time of the device. */
+  Duration stretch(Duration duration) {
+    return TimeScale.of(board.locator()).stretch(duration);
   }
 
   /** Whether the user has asked for a driver, or a software device, without interrupts. */

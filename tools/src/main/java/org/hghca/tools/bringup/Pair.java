@@ -32,7 +32,7 @@ final class Pair implements AutoCloseable {
   static final int ELEMENTS = 3;
   static final int QKEY = 0x1234;
 
-  private static final int COMPLETIONS = 64;
+  static final int COMPLETIONS = 64;
 
   /** One end. */
   record End(
@@ -60,14 +60,15 @@ final class Pair implements AutoCloseable {
 
   /** Makes them; they are not connected yet. */
   Pair(Driver driver, QpType type, int bytes, int inline) {
-    this(driver, type, bytes, inline, false);
+    this(driver, type, bytes, inline, false, 0);
   }
 
-  private Pair(Driver driver, QpType type, int bytes, int inline, boolean notified) {
+  private Pair(
+      Driver driver, QpType type, int bytes, int inline, boolean notified, int ringEntries) {
     this.waits = driver.waits();
     try {
-      this.left = make(driver.left(), type, bytes, inline, false);
-      this.right = make(driver.right(), type, bytes, 0, notified);
+      this.left = make(driver.left(), type, bytes, inline, false, ringEntries);
+      this.right = make(driver.right(), type, bytes, 0, notified, ringEntries);
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -76,12 +77,19 @@ final class Pair implements AutoCloseable {
 
   /** Like the others; in addition, completions of the right end raise events. */
   static Pair notified(Driver driver, int bytes) {
-    return new Pair(driver, QpType.RC, bytes, 0, true);
+    return new Pair(driver, QpType.RC, bytes, 0, true, 0);
   }
 
-  private End make(Context context, QpType type, int bytes, int inline, boolean notified) {
+  /** Like the others, with completion queues that are as short as they can be. */
+  static Pair withShortRings(Driver driver, int bytes) {
+    return new Pair(driver, QpType.RC, bytes, 0, false, COMPLETIONS);
+  }
+
+  private End make(
+      Context context, QpType type, int bytes, int inline, boolean notified, int ringEntries) {
     ProtectionDomain domain = kept(context.allocateProtectionDomain());
-    CompletionQueueConfig config = CompletionQueueConfig.of(COMPLETIONS);
+    CompletionQueueConfig config =
+        CompletionQueueConfig.of(COMPLETIONS).withRingEntries(ringEntries);
     if (notified) {
       config = config.withChannel(kept(context.createCompletionChannel()));
     }

@@ -22,6 +22,8 @@ import org.hghca.tools.perf.suite.Row;
 import org.hghca.tools.perf.suite.Suite;
 import org.hghca.tools.perf.suite.SuiteReport;
 import org.hghca.tools.raw.CardStoppedException;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.QpType;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
@@ -72,23 +74,27 @@ final class SpeedSteps {
         DriverSteps.closeStep(driver));
   }
 
-  private static List<Parameters> sizes(PerfTest test, long... sizes) {
+  private List<Parameters> sizes(PerfTest test, long... sizes) {
     return LongStream.of(sizes).mapToObj(size -> parameters(test, size)).toList();
   }
 
-  private static Parameters parameters(PerfTest test, long size) {
+  private Parameters parameters(PerfTest test, long size) {
     boolean bandwidth = test.isBandwidth();
-    int depth = bandwidth ? THROUGHPUT_DEPTH : 1;
+    // A device may have shorter queues.
+    int room = Math.min(fits(driver.left()), fits(driver.right()));
+    int throughputDepth = Math.min(THROUGHPUT_DEPTH, room);
+    int receives = Math.min(RECEIVES, room);
+    int depth = bandwidth ? throughputDepth : 1;
     return new Parameters(
         test,
         QpType.RC,
-        new Parameters.Amount(size, false, false, RECEIVES, Optional.empty(), Optional.empty()),
+        new Parameters.Amount(size, false, false, receives, Optional.empty(), Optional.empty()),
         new Parameters.Queues(
             1,
             depth,
-            bandwidth ? 1 : RECEIVES,
+            bandwidth ? 1 : receives,
             1,
-            bandwidth ? THROUGHPUT_DEPTH / 2 : 1,
+            bandwidth ? Math.max(1, throughputDepth / 2) : 1,
             bandwidth ? 0 : INLINE,
             0,
             false,
@@ -104,6 +110,12 @@ final class SpeedSteps {
             true,
             new Limits(
                 OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty(), 50)));
+  }
+
+  /** Requests of a queue that fit into a device, beside a few of the program's own. */
+  private static int fits(Context device) {
+    DeviceAttributes attributes = device.queryDevice();
+    return Integer.highestOneBit(Math.min(attributes.maxQpWr(), attributes.maxCqe()) / 2);
   }
 
   private BothSides open() {

@@ -99,6 +99,11 @@ final class Patterns {
               "the link, and the addresses of both locators"),
           // ---- events
           FailurePattern.of(
+              "event\\.ring",
+              "and then no more",
+              "the EQ does not turn at its end",
+              "the position of the EQ at its last entry; its size in the EQ context"),
+          FailurePattern.of(
               "event\\.interrupt",
               "another vector",
               "interrupts have another vector",
@@ -108,6 +113,11 @@ final class Patterns {
               "and then no more",
               "interrupts arrive once only",
               "what re-arms the EQ; the pending bit of the vector"),
+          FailurePattern.of(
+              "event\\.(interrupt|cq)",
+              "did not come|no thread woke",
+              "interrupts do not arrive, or once only",
+              "MSI-X enable and mask bits; what arms the queue again"),
           FailurePattern.of(
               "event\\.interrupt",
               "no interrupt",
@@ -123,6 +133,12 @@ final class Patterns {
               "events? came|no thread woke|not woken",
               "events do not arrive",
               "the write of the EQE, the arm register of the CQ, the EQ context"),
+          FailurePattern.of(
+              "rc\\.ring",
+              "no completion|has failed",
+              "a queue does not turn at its end",
+              "the positions of the CQ, the send queue and the receive queue at their last"
+                  + " entries"),
           FailurePattern.of(
               DATA,
               "no completion|gave no completion|has no completion",
@@ -163,7 +179,7 @@ final class Patterns {
                 ? "the data path between the MAC and the PCIe block: its lanes, its byte order, the"
                     + " ends of packets, the MTT of the target"
                 : "byte order and data lines of what the card writes by DMA; the fields that"
-                      + " differ";
+                    + " differ";
     return new Cause("%s: %s".formatted(what, how), finding.step(), complaint, lookAt);
   }
 
