@@ -24,6 +24,8 @@ final class DataSteps {
   private static final int BYTES = 256 * 1024;
   private static final int TARGET = 4096;
 
+  private static final int LONGER = 256;
+
   /** Messages that turn the shortest completion queue more than twice. */
   private static final int TURNS = 2 * Pair.COMPLETIONS + 22;
 
@@ -88,12 +90,29 @@ final class DataSteps {
     for (int length : lengths) {
       for (int turn = 0; turn < 2; turn++, next++) {
         int offset = to[next % to.length] * alignment;
-        transfers.move(o, kind, length, from[next % from.length], TARGET + offset);
+        try {
+          transfers.move(o, kind, length, from[next % from.length], TARGET + offset);
+        } catch (StepFailedException e) {
+          compareLonger(o, transfers, kind, lengths);
+          throw e;
+        }
       }
     }
     o.saw(
         "%d messages, %,d bytes, content and completions as expected"
             .formatted(transfers.messages(), transfers.bytes()));
+  }
+
+  /** A longer message shows how bytes differ, which a short one cannot. */
+  private static void compareLonger(Observation o, Transfers transfers, Kind kind, int[] lengths) {
+    if (o.comparisons().isEmpty() || lengths[lengths.length - 1] < LONGER) {
+      return;
+    }
+    try {
+      transfers.move(o, kind, LONGER, 0, TARGET);
+    } catch (RuntimeException e) {
+      o.saw("a message of %d bytes: %s".formatted(LONGER, e.getMessage()));
+    }
   }
 
   private static void expectAll(Observation o, int[] lengths) {

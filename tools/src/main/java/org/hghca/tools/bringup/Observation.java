@@ -1,9 +1,13 @@
 package org.hghca.tools.bringup;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.hghca.tools.perf.suite.SuiteReport;
 
 /** The expected and actual values of a running step. One thread at a time. */
@@ -45,6 +49,26 @@ public final class Observation {
   void check(boolean holds, String complaint) {
     if (!holds) {
       throw new StepFailedException(complaint);
+    }
+  }
+
+  /**
+   * Compares bytes in memory of the device, which must be there now. If they differ, it looks again
+   * after 1, 10 and 100 ms: late data is another fault than wrong data.
+   *
+   * @throws StepFailedException when they differ
+   */
+  void compareNow(String what, byte[] expectedBytes, Supplier<byte[]> memory) {
+    byte[] now = memory.get();
+    if (!Arrays.equals(expectedBytes, now)) {
+      for (int millis : new int[] {1, 10, 100}) {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+        check(
+            !Arrays.equals(expectedBytes, memory.get()),
+            "%s: the bytes were not there with the completion, but %d ms later"
+                .formatted(what, millis));
+      }
+      compare(what, expectedBytes, now);
     }
   }
 

@@ -31,6 +31,8 @@ final class QuerySteps {
   private static final byte GUARD = (byte) 0xa5;
   private static final int TOKEN = 0xffff;
 
+  private static final int NUMBER_BITS = 24;
+
   private final Board board;
 
   QuerySteps(Board board) {
@@ -197,6 +199,11 @@ final class QuerySteps {
   }
 
   private static void plausible(Observation o, DeviceLimits limits) {
+    checkNumbers(o, "queue pairs", limits.maxQpsLog());
+    checkNumbers(o, "completion queues", limits.maxCqsLog());
+    checkNumbers(o, "event queues", limits.maxEqsLog());
+    checkNumbers(o, "memory keys", limits.maxMptsLog());
+    checkNumbers(o, "protection domains", limits.maxPdsLog());
     o.check(limits.maxQps() > limits.reservedQps(), "all queue pairs are reserved");
     o.check(limits.maxCqs() > limits.reservedCqs(), "all completion queues are reserved");
     o.check(limits.maxMpts() > limits.reservedLkeys(), "all memory keys are reserved");
@@ -218,6 +225,11 @@ final class QuerySteps {
       o.check(
           size >= 32 && Integer.bitCount(size) == 1, "a table entry of %d bytes".formatted(size));
     }
+  }
+
+  /** Every number of an object has 24 bits in a context or a completion. */
+  private static void checkNumbers(Observation o, String what, int log) {
+    o.check(log <= NUMBER_BITS, "2^%d %s: numbers have %d bits".formatted(log, what, NUMBER_BITS));
   }
 
   private void adapter(Observation o) {

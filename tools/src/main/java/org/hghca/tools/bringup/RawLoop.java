@@ -150,11 +150,12 @@ final class RawLoop {
   private static void checkData(Observation o, String what, byte[] message, RawRegion where) {
     byte[] expected = new byte[TARGET + 2 * LENGTH];
     System.arraycopy(message, 0, expected, TARGET, LENGTH);
-    byte[] seen = where.segment().asSlice(0, expected.length).toArray(ValueLayout.JAVA_BYTE);
-    o.compare(
+    MemorySegment place = where.segment().asSlice(TARGET - 16, LENGTH + 32);
+    o.compareNow(
         what,
         Arrays.copyOfRange(expected, TARGET - 16, TARGET + LENGTH + 16),
-        Arrays.copyOfRange(seen, TARGET - 16, TARGET + LENGTH + 16));
+        () -> place.toArray(ValueLayout.JAVA_BYTE));
+    byte[] seen = where.segment().asSlice(0, expected.length).toArray(ValueLayout.JAVA_BYTE);
     o.check(
         Arrays.equals(seen, 0, TARGET, expected, 0, TARGET),
         "memory before the message has changed");

@@ -131,5 +131,8 @@ final class RoceSteps {
     board.detach();
     o.saw("%d refused accesses; the device is reset".formatted(faults));
     o.check(faults == 0, "%d accesses of the device to memory were refused".formatted(faults));
+    if (!board.function().reportsDmaFaults()) {
+      throw Observation.notJudged(Board.UNREPORTED);
+    }
   }
 }

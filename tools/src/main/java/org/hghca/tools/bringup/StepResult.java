@@ -1,5 +1,6 @@
 package org.hghca.tools.bringup;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.tools.bringup.cause.Finding;
@@ -35,7 +36,7 @@ public record StepResult(
     Optional<String> difference =
         comparisons.stream()
             .filter(comparison -> comparison.firstDifference() >= 0)
-            .findFirst()
+            .max(Comparator.comparingInt(Comparison::length))
             .flatMap(Comparison::difference);
     return new Finding(step.id(), reason, difference, step.next());
   }

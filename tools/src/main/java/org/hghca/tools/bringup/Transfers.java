@@ -139,13 +139,9 @@ final class Transfers {
     byte[] expected = new byte[before + header + length + GUARD];
     Arrays.fill(expected, BLANK);
     System.arraycopy(message, 0, expected, before + header, length);
-    byte[] seen = around.toArray(ValueLayout.JAVA_BYTE);
     // The header comes from the network, or is undefined.
-    System.arraycopy(seen, before, expected, before, header);
-    long mismatch = MemorySegment.ofArray(expected).mismatch(MemorySegment.ofArray(seen));
-    if (mismatch >= 0) {
-      o.compare(what, expected, seen);
-    }
+    MemorySegment.copy(around, ValueLayout.JAVA_BYTE, before, expected, before, header);
+    o.compareNow(what, expected, () -> around.toArray(ValueLayout.JAVA_BYTE));
     messages++;
     bytes += length;
   }

@@ -8,11 +8,12 @@ import java.util.function.IntUnaryOperator;
  * How bytes differ from what is expected, in the words of hardware: a bit that is stuck, words that
  * are swapped, data that is shifted, cut off, missing or written outside of its place.
  *
- * <p>The expected bytes may begin and end with a guard: a run of equal bytes that must not change.
+ * <p>The expected bytes may begin and end with a guard: equal bytes that must not change.
  */
 public final class ByteDifference {
   private static final int DWORD = Integer.BYTES;
   private static final int FEWEST_FOR_A_STUCK_BIT = 4;
+  private static final int LEAST_GUARD = 8;
 
   private final byte[] expected;
   private final byte[] seen;
@@ -35,8 +36,9 @@ public final class ByteDifference {
     while (last > first && expected[last - 1] == blank) {
       last--;
     }
-    this.start = first < 2 ? 0 : first;
-    this.end = expected.length - last < 2 ? expected.length : last;
+    boolean guarded = first >= LEAST_GUARD && expected.length - last >= LEAST_GUARD;
+    this.start = guarded ? first : 0;
+    this.end = guarded ? last : expected.length;
   }
 
   /** What distinguishes the bytes; empty when they are equal, or have another length. */

@@ -57,8 +57,13 @@ final class Patterns {
           // ---- DMA and mailboxes
           FailurePattern.of(
               ANSWERS,
-              "untouched|was not written|unchanged|guard|nothing was written",
+              "did not reach memory|untouched|was not written|nothing was written",
               "DMA does not work: the answer of a command is not in memory",
+              "the bus master bit in the PCIe block, the write requests of the card, the IOMMU"),
+          FailurePattern.of(
+              "dma\\.first",
+              "BAD_PARAM",
+              "DMA does not work: the card refuses or cannot reach the outbox",
               "the bus master bit in the PCIe block, the write requests of the card, the IOMMU"),
           FailurePattern.of(
               "(net\\.transmit|net\\.control)",
@@ -72,6 +77,21 @@ final class Patterns {
               "doorbells do not reach the card, or completions do not arrive",
               "BAR2: one 8-byte store at its place; the fetch of the WQE (table 3-4-1); the write"
                   + " of the CQE"),
+          FailurePattern.of(
+              "(path\\.doorbell|roce\\.objects)",
+              "gave the number|is refused|destroyed|answered with OK",
+              "the answers of commands are wrong",
+              "the byte of the result and the answer behind it; their length in the used ring"),
+          FailurePattern.of(
+              "roce\\.limits",
+              "is 0",
+              "a limit of the device is outside its range",
+              "what QUERY_DEVICE and QUERY_PORT answer"),
+          FailurePattern.of(
+              "cmd\\.dev-lim",
+              "",
+              "a limit of the device is outside its range",
+              "the field that is named, table 3-2-4"),
           FailurePattern.of(
               "(path\\.doorbell|loop\\..*)",
               "QPN|queue pair",
@@ -121,7 +141,7 @@ final class Patterns {
           FailurePattern.of(
               "event\\.interrupt",
               "no interrupt",
-              "interrupts do not arrive",
+              "interrupts do not arrive, or no events are written",
               "MSI-X enable and mask bits; the message's address and data; the EQ context"),
           FailurePattern.of(
               "event\\.interrupt",
@@ -134,14 +154,35 @@ final class Patterns {
               "events do not arrive",
               "the write of the EQE, the arm register of the CQ, the EQ context"),
           FailurePattern.of(
+              DATA,
+              "ms later",
+              "completions overtake payload",
+              "the order of the writes of payload and CQE; relaxed ordering of the PCIe block"),
+          FailurePattern.of(
               "rc\\.ring",
-              "no completion|has failed",
+              "no completion|has failed|transport retry",
               "a queue does not turn at its end",
               "the positions of the CQ, the send queue and the receive queue at their last"
                   + " entries"),
           FailurePattern.of(
               DATA,
-              "no completion|gave no completion|has no completion",
+              "has failed|is broken|completion of the receiver has",
+              "completions come twice, or name what was not posted",
+              "the CQE and the position of the CQ, table 3-3-2"),
+          FailurePattern.of(
+              DATA,
+              "expected wr_id",
+              "completions have another opcode, or are those of another request",
+              "opcode and wqe in the CQE, table 3-3-2"),
+          FailurePattern.of(
+              "rc\\.many",
+              "wait for a completion|transport retry|no completion",
+              "messages are lost while others are outstanding",
+              "the doorbell FIFO; what the card keeps of each queue pair; the bound on what is in"
+                  + " flight"),
+          FailurePattern.of(
+              DATA,
+              "no completion|gave no completion|transport retry",
               "messages or their completions are lost",
               "the doorbell FIFO, the fetch of WQEs, acknowledgements; the length that is named"));
 
@@ -168,7 +209,7 @@ final class Patterns {
     String complaint = finding.complaint();
     String what =
         complaint.startsWith("CQE")
-            ? "completions are wrong"
+            ? completion(complaint)
             : finding.step().matches(DATA)
                 ? "payload is wrong"
                 : "the answers of commands or contexts are wrong";
@@ -181,6 +222,15 @@ final class Patterns {
                 : "byte order and data lines of what the card writes by DMA; the fields that"
                     + " differ";
     return new Cause("%s: %s".formatted(what, how), finding.step(), complaint, lookAt);
+  }
+
+  /** Which field of a completion differs first. */
+  private static String completion(String complaint) {
+    return complaint.endsWith("the first at 00h") || complaint.matches(".*the first at 0[1-3]h")
+        ? "completions name another queue pair"
+        : complaint.endsWith("the first at 1Ch")
+            ? "completions have another opcode"
+            : "completions are wrong";
   }
 
   /** Whether a failure is seldom a consequence of another one. */
