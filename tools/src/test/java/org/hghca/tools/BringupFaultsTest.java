@@ -25,12 +25,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The table of faults in {@code docs/bring-up.md}, which says where each one is found, holds. */
+/**
+ * The table of faults in {@code docs/bring-up.md}, which says where each one is found, holds: on S
+ * and virtio, and on the RTL where its cell differs from that of S; all cells with {@code
+ * -Dhghca.faults=all}.
+ */
 class BringupFaultsTest {
   private static final List<String> CARDS = List.of("s", "r1", "r2", "virtio");
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
   private static final String NOT_FOUND = "not found";
   private static final String NONE = "–";
+  private static final boolean ALL = "all".equals(System.getProperty("hghca.faults"));
 
   /**
    * A cell of the table.
@@ -65,9 +70,17 @@ class BringupFaultsTest {
   }
 
   static Stream<Arguments> cells() throws IOException {
-    return table().stream()
+    List<Cell> table = table();
+    return table.stream()
         .filter(cell -> !cell.result().equals(NOT_FOUND))
+        .filter(cell -> ALL || !cell.card().startsWith("r") || differs(cell, table))
         .map(cell -> Arguments.of(cell.fault() + " " + cell.card(), cell));
+  }
+
+  private static boolean differs(Cell cell, List<Cell> table) {
+    return table.stream()
+        .filter(other -> other.fault().equals(cell.fault()) && other.card().equals("s"))
+        .noneMatch(other -> other.result().equals(cell.result()));
   }
 
   @Test
@@ -128,8 +141,22 @@ class BringupFaultsTest {
     return new Bringup(options).run(results::add);
   }
 
+  private static BringupOptions withoutSpeed(BringupOptions of) {
+    return new BringupOptions(
+        of.device(),
+        of.profile(),
+        of.loop(),
+        of.peer(),
+        of.destructive(),
+        of.limit(),
+        of.patience(),
+        of.measure(),
+        of.only(),
+        Set.of("speed"));
+  }
+
   private static BringupOptions only(BringupOptions of, Set<String> steps) {
-    Duration limit = Duration.ofMillis(700);
+    Duration limit = Duration.ofMillis(1500);
     return new BringupOptions(
         of.device(),
         of.profile(),

@@ -34,6 +34,12 @@ public enum DriverParameter {
       "`eq` or `poll`",
       "whether the driver uses event queues or interrupts, or polls the completion queues itself"),
 
+  /** Size of the event queues of completions. */
+  EVENT_ENTRIES(
+      "eqEntries",
+      "a power of two, 64 to 65536",
+      "entries of each event queue of completions; 4096 by default"),
+
   /** Maximum time of a command. */
   LIMIT("limit", "a duration, `PT5M`", "longest time of a command; 10 s times `slow=` by default"),
 

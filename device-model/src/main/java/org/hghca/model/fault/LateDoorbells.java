@@ -4,15 +4,15 @@ package org.hghca.model.fault;
 class LateDoorbells extends Injection {
   private final LateWork late = new LateWork();
   private final long nanos;
-  private final long nanosOnR1;
+  private final long nanosOnRtl;
 
   /**
    * @param nanos how late
-   * @param nanosOnR1 how late on a card of the first RTL
+   * @param nanosOnRtl how late on a card of the RTL
    */
-  LateDoorbells(long nanos, long nanosOnR1) {
+  LateDoorbells(long nanos, long nanosOnRtl) {
     this.nanos = nanos;
-    this.nanosOnR1 = nanosOnR1;
+    this.nanosOnRtl = nanosOnRtl;
   }
 
   /** Whether a doorbell for sends reaches the card at all. */
@@ -39,7 +39,8 @@ class LateDoorbells extends Injection {
 
   @Override
   final boolean step(long now) {
-    return late.step(now, site().type() == CardType.R1 ? nanosOnR1 : nanos);
+    return late.step(
+        now, (site().type() == CardType.R1 || site().type() == CardType.R2) ? nanosOnRtl : nanos);
   }
 
   @Override

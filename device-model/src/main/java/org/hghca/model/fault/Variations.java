@@ -19,7 +19,7 @@ final class Variations {
         new Fault(
             "slow-completion",
             Fault.ALL,
-            "a send begins 20 ms after its doorbell; 2 ms on r1, where a long READ has many",
+            "a send begins 20 ms after its doorbell; 2 ms on r1 and r2, where a long READ has many",
             Fault.LEGAL,
             () -> new LateDoorbells(20_000_000, 2_000_000)),
         new Fault(

@@ -15,6 +15,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,8 @@ public final class DeviceEvents implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceEvents.class);
   private static final int ASYNC_ENTRIES = 1024;
   private static final int COMPLETION_ENTRIES = 4096;
+  private static final int LEAST_ENTRIES = 64;
+  private static final int MOST_ENTRIES = 1 << 16;
   private static final int MOST_VECTORS = 4;
 
   private final Card card;
@@ -74,6 +77,25 @@ public final class DeviceEvents implements AutoCloseable {
     };
   }
 
+  /** Entries of an event queue of completions. */
+  private static int entries(Card card) {
+    Locator locator = card.function().locator();
+    String key = DriverParameter.EVENT_ENTRIES.key();
+    String text = locator.parameter(key).orElse(Integer.toString(COMPLETION_ENTRIES));
+    try {
+      int entries = Integer.parseInt(text);
+      if (entries >= LEAST_ENTRIES && entries <= MOST_ENTRIES && Integer.bitCount(entries) == 1) {
+        return entries;
+      }
+    } catch (NumberFormatException e) {
+      // Told below.
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "%s: %s=%s must be a power of two from %d to %d"
+            .formatted(locator, key, text, LEAST_ENTRIES, MOST_ENTRIES));
+  }
+
   private void makeQueues(QueueMemory memory, NumberAllocator pdNumbers, int vectors) {
     int first = card.limits().device().reservedEqs();
     int possible = card.limits().device().maxEqs() - first;
@@ -81,7 +103,7 @@ public final class DeviceEvents implements AutoCloseable {
     int pd = pdNumbers.allocate();
     undo.add(() -> pdNumbers.free(pd));
     for (int k = 0; k <= completion; k++) {
-      int entries = k == 0 ? ASYNC_ENTRIES : COMPLETION_ENTRIES;
+      int entries = k == 0 ? ASYNC_ENTRIES : entries(card);
       int vector = interrupt(k, vectors);
       EventQueue queue = new EventQueue(card, memory, first + k, entries, vector, pd);
       undo.add(queue::close);

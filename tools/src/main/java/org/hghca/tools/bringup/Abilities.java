@@ -18,6 +18,7 @@ import org.hghca.abi.HardwareProfile;
  * @param flushes whether the device flushes a queue pair, instead of the driver
  * @param retries whether it retries after a time-out, and without a receive
  * @param events whether it raises events, instead of the driver
+ * @param eventQueues whether events are entries of queues
  * @param needsCleanState whether state of an earlier program that is not reset misleads it
  * @param datagramsAlone whether a datagram completes without an answer
  */
@@ -35,6 +36,7 @@ record Abilities(
     boolean flushes,
     boolean retries,
     boolean events,
+    boolean eventQueues,
     boolean needsCleanState,
     boolean datagramsAlone) {
   /** A virtio network device with RoCE. */
@@ -54,6 +56,7 @@ record Abilities(
           true,
           true,
           false,
+          false,
           true);
 
   /** A card of a profile. */
@@ -71,6 +74,7 @@ record Abilities(
         profile.errorCqeHasSyndrome(),
         profile.flushesInHardware(),
         profile.rnrAndTimeoutInHardware(),
+        profile.eventQueues(),
         profile.eventQueues(),
         profile != HardwareProfile.S,
         profile != HardwareProfile.R2);

@@ -7,6 +7,7 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
 
@@ -36,14 +37,18 @@ final class Driver {
     return board.abilities();
   }
 
-  /** The board's locator with limit and profile of this session, where it names none of its own. */
+  /**
+   * The board's locator with limit and profile of this session and with short event queues, where
+   * it names none of its own.
+   */
   String locator() {
     Locator locator = board.locator();
-    if (options().profile().isEmpty()) {
-      return withLimit(locator);
-    }
     SortedMap<String, String> parameters = new TreeMap<>(locator.parameters());
-    parameters.putIfAbsent("as", options().profile().get().name());
+    options().profile().ifPresent(profile -> parameters.putIfAbsent("as", profile.name()));
+    if (abilities() != null && abilities().eventQueues()) {
+      parameters.putIfAbsent(
+          DriverParameter.EVENT_ENTRIES.key(), Integer.toString(InterruptSteps.RING));
+    }
     return withLimit(new Locator(locator.scheme(), locator.name(), parameters));
   }
 

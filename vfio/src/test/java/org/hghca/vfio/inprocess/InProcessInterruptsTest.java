@@ -2,6 +2,7 @@ package org.hghca.vfio.inprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.hghca.vfio.Interrupts;
@@ -56,6 +57,19 @@ class InProcessInterruptsTest {
 
     assertThat(interrupts.await(LONG)).isEqualTo(1L | 1L << 5 | 1L << 63);
     assertThat(interrupts.await(0)).isZero();
+  }
+
+  @Test
+  void everyInterruptIsCountedByVector() {
+    Interrupts interrupts = connect(64);
+    device.bus().raise(0);
+    device.bus().raise(5);
+    device.bus().raise(5);
+    device.bus().raise(-1);
+
+    assertThat(interrupts.count(0)).isEqualTo(1);
+    assertThat(interrupts.count(5)).isEqualTo(2);
+    assertThat(Arrays.stream(interrupts.counts()).sum()).isEqualTo(3);
   }
 
   @Test

@@ -101,6 +101,21 @@ class EventInterruptsTest {
   }
 
   @Test
+  void everySignalIsCountedByVector() {
+    signalVector(2);
+    signalVector(0);
+    signalVector(0);
+    assertThat(interrupts.counts()).containsExactly(0, 0, 0);
+
+    long _ = interrupts.await(LONG);
+    signalVector(0);
+    long _ = interrupts.await(LONG);
+
+    assertThat(interrupts.counts()).containsExactly(3, 0, 1);
+    assertThat(interrupts.count(0)).isEqualTo(3);
+  }
+
+  @Test
   void all64VectorsCanFireAtOnceAndMoreAreNotUsed() {
     try (EventInterrupts many = interrupts(2048)) {
       assertThat(many.vectors()).isEqualTo(64);
