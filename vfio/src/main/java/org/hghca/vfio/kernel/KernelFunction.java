@@ -171,13 +171,13 @@ final class KernelFunction implements PciFunction {
     return interrupts;
   }
 
-  /** None: the kernel reports them only in its log. */
   /** The kernel's VFIO does not. */
   @Override
   public boolean reportsDmaFaults() {
     return false;
   }
 
+  /** None: the kernel reports them only in its log. */
   @Override
   public List<DmaFault> dmaFaults() {
     return List.of();
