@@ -27,9 +27,9 @@ class LocatorTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "model:x?colour=red | unknown parameter 'colour'; known are as, assumeClean, cable,"
-            + " capture, corrupt, deadlock, delay, drop, duplicate, events, fault, hcr, hub,"
-            + " inflight, interrupts, ip",
+        "model:x?colour=red | unknown parameter 'colour'; known are as, assumeClean,"
+            + " assumeProfile, cable, capture, corrupt, deadlock, delay, drop, duplicate,"
+            + " eqEntries, events, fault, hcr, hub, inflight, interrupts, ip",
         "model:x?race=on | race= and deadlock= are defects of profile r1",
         "model:x?profile=r1&race=yes | race=yes is unknown; known are off, on",
         "model:x?mode=fast | mode=fast is unknown; known are threaded, inline",

@@ -95,14 +95,16 @@ class LocatorTest {
   @Test
   void onlyParametersOfBackendAndDriverAreKnown() {
     Locator.parse(
-            "rtl:a?port=1&as=r1&hcr=0x0&assumeClean=true&events=poll&limit=PT5S&slow=1000"
+            "rtl:a?port=1&as=r1&hcr=0x0&assumeClean=true&assumeProfile=true&eqEntries=64&events=poll&limit=PT5S&slow=1000"
                 + "&mac=02:00:00:00:00:01&ip=10.0.0.1")
         .checkParameters(List.of("port"));
 
     assertThatThrownBy(() -> Locator.parse("rtl:a?prot=1").checkParameters(List.of("port")))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
-        .hasMessageContaining("unknown parameter 'prot'; known are as, assumeClean, events,")
+        .hasMessageContaining(
+            "unknown parameter 'prot'; known are as, assumeClean, assumeProfile,"
+                + " eqEntries, events,")
         .hasMessageContaining("port, slow");
   }
 
