@@ -42,7 +42,7 @@ public enum ExitCode {
   /** Those of a program whose original ends with 1 whatever fails. */
   static Map<String, String> ofOriginals() {
     Map<String, String> list = list();
-    list.keySet().removeAll(List.of("2", "3", "4"));
+    list.keySet().removeAll(List.of("2", "3", "4", "6"));
     list.put("1", "Anything failed, as with the original: also wrong usage, and no such device.");
     return list;
   }

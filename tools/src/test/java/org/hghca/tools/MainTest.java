@@ -103,6 +103,7 @@ class MainTest {
             ExitCode.FAILED.code(),
             ExitCode.NOT_OPENED.code(),
             ExitCode.STOPPED.code(),
+            ExitCode.INCOMPLETE.code(),
             ExitCode.INTERRUPTED.code());
   }
 
