@@ -16,8 +16,6 @@ record() {
   printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$SCENARIO" "$2" "$3" "$4" >> "$OUT/results"
 }
 
-# Runs a command as a check, with an output of its own; the check is passed when it ends with 0.
-# check WHAT COMMAND...
 # bringup_by_kernel <option>...: a bring-up behind the kernel's VFIO, which reports no refused accesses: nothing else may be left
 # unjudged. An emulated processor that shares the machine with other guests may stand still for seconds, and raises too few
 # events to turn a queue of them.
@@ -29,6 +27,8 @@ bringup_by_kernel() {
   [ "$status" -eq 6 ] && ! grep '^ *OPEN ' <<< "$out" | grep -qv 'does not report refused accesses'
 }
 
+# Runs a command as a check, with an output of its own; the check is passed when it ends with 0.
+# check WHAT COMMAND...
 check() {
   local what=$1 log start tenths status
   shift
