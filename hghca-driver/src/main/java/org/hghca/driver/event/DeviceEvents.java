@@ -100,10 +100,11 @@ public final class DeviceEvents implements AutoCloseable {
     int first = card.limits().device().reservedEqs();
     int possible = card.limits().device().maxEqs() - first;
     int completion = Math.max(1, Math.min(MOST_VECTORS, Math.min(vectors, possible) - 1));
+    int completionEntries = entries(card);
     int pd = pdNumbers.allocate();
     undo.add(() -> pdNumbers.free(pd));
     for (int k = 0; k <= completion; k++) {
-      int entries = k == 0 ? ASYNC_ENTRIES : entries(card);
+      int entries = k == 0 ? ASYNC_ENTRIES : completionEntries;
       int vector = interrupt(k, vectors);
       EventQueue queue = new EventQueue(card, memory, first + k, entries, vector, pd);
       undo.add(queue::close);

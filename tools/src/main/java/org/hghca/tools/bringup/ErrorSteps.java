@@ -19,7 +19,10 @@ import org.hghca.verbs.WcStatus;
 /** Errors that do not stop the card, and events. */
 final class ErrorSteps {
   private static final int BYTES = 8192;
-  private static final int NO_KEY = 0x00f1_f1f1;
+
+  /** A key that no memory has. */
+  static final int NO_KEY = 0x00f1_f1f1;
+
   private static final int SHORT_TIMEOUT = 8;
   private static final int SHORT_RNR = 1;
 

@@ -46,7 +46,7 @@ final class InterruptSteps {
     return List.of(
         Step.of(
             "event.interrupt",
-            "each event raises one interrupt, of the vector of its queue",
+            "events raise interrupts, of the vector of their queue",
             "PCI Express Base Specification, MSI-X; interface document, 3.2.4 (EQ context, vector);"
                 + " virtio 1.2, 4.1.5.1 (MSI-X vectors)",
             "MSI-X: the address and data of the vector, its mask bits; the vector in the EQ context"

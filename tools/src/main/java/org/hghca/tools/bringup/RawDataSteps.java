@@ -29,7 +29,6 @@ final class RawDataSteps {
   private static final int ALONE = 8;
 
   private static final int ALONE_CQN = 20;
-  private static final int NO_KEY = 0x00f1_f1f1;
 
   private RawLoop loop;
   private boolean doorbellFailed;
@@ -140,7 +139,7 @@ final class RawDataSteps {
     }
     board.commands().queryDeviceLimits(); // no doorbell before the last context has arrived
     doorbellFailed = true;
-    alone.send(board.isRtl() ? alone.sendKey() : NO_KEY, 0, RawLoop.LENGTH);
+    alone.send(board.isRtl() ? alone.sendKey() : ErrorSteps.NO_KEY, 0, RawLoop.LENGTH);
     byte[] entry = alone.completion(board.options().limit());
     o.check(
         entry.length != 0,
