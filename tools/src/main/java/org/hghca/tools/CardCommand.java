@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.hghca.abi.HardwareProfile;
-import org.hghca.tools.bringup.BringupOptions;
+import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.card.CardOptions;
 import org.hghca.tools.card.CardSession;
 import org.hghca.tools.card.Reply;

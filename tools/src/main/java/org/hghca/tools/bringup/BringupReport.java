@@ -6,6 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.hghca.tools.bringup.cause.Conclusion;
+import org.hghca.tools.bringup.step.StepResult;
+import org.hghca.tools.bringup.step.Verdict;
 
 /**
  * The result of a session.

@@ -59,6 +59,18 @@ class ArrowsTest {
           "org.hghca.cm.mad",
           "org.hghca.cm.carrier");
 
+  /** The packages of bring-up, each of which uses only those behind it. */
+  private static final List<String> BRINGUP =
+      List.of(
+          "org.hghca.tools.bringup.report",
+          "org.hghca.tools.bringup",
+          "org.hghca.tools.bringup.verbs",
+          "org.hghca.tools.bringup.virtio",
+          "org.hghca.tools.bringup.register",
+          "org.hghca.tools.bringup.board",
+          "org.hghca.tools.bringup.step",
+          "org.hghca.tools.bringup.cause");
+
   /** The packages of virtio's interface, each of which uses only those behind it. */
   private static final List<String> VIRTIO_ABI =
       List.of("org.hghca.virtio.abi.roce", "org.hghca.virtio.abi.net", "org.hghca.virtio.abi");
@@ -107,6 +119,14 @@ class ArrowsTest {
   @Test
   void packagesOfTheConnectionManagerAreLayers() {
     assertLayers("org.hghca.cm", CONNECTION_MANAGER);
+  }
+
+  @Test
+  void packagesOfBringUpAreLayers() {
+    assertLayers("org.hghca.tools.bringup", BRINGUP);
+    assertThat(Arrows.betweenPackages().usedBy(BRINGUP.getFirst()))
+        .as("packages seen")
+        .contains(BRINGUP.get(1));
   }
 
   @Test

@@ -1,0 +1,161 @@
+package org.hghca.tools.bringup.board;
+
+import java.time.Duration;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.hghca.tools.bringup.step.Observation;
+import org.hghca.tools.bringup.step.StepNotJudgedException;
+import org.hghca.tools.bringup.step.Waits;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.DriverParameter;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.TimeScale;
+
+/** The board through its driver, and the device at the other end. One thread at a time. */
+public final class Driver {
+  public static final int PORT = 1;
+
+  /** Entries of an event queue: so few that a slow card turns it. */
+  public static final int EVENT_RING = 128;
+
+  private final Target board;
+  private Context left;
+  private Context peer;
+  private boolean looped;
+  private boolean reportsDmaFaults;
+
+  public Driver(Target board) {
+    this.board = board;
+  }
+
+  public BringupOptions options() {
+    return board.options();
+  }
+
+  public Waits waits() {
+    return board.waits();
+  }
+
+  public Abilities abilities() {
+    return board.abilities();
+  }
+
+  /**
+   * The board's locator with limit and profile of this session and with short event queues, where
+   * it names none of its own.
+   */
+  public String locator() {
+    Locator locator = board.locator();
+    SortedMap<String, String> parameters = new TreeMap<>(locator.parameters());
+    options().profile().ifPresent(profile -> parameters.putIfAbsent("as", profile.name()));
+    if (abilities() != null && abilities().eventQueues()) {
+      parameters.putIfAbsent(DriverParameter.EVENT_ENTRIES.key(), Integer.toString(EVENT_RING));
+    }
+    return withLimit(new Locator(locator.scheme(), locator.name(), parameters));
+  }
+
+  /** The locator of the other end: the same, unless there is a peer. */
+  public String peerLocator() {
+    return options().loop() == Loop.PEER ? withLimit(Locator.parse(options().peer())) : locator();
+  }
+
+  private String withLimit(Locator locator) {
+    SortedMap<String, String> parameters = new TreeMap<>(locator.parameters());
+    parameters.putIfAbsent("limit", options().limit().toString());
+    return new Locator(locator.scheme(), locator.name(), parameters).toString();
+  }
+
+  /** Shuts the board down and lets the driver bring it up. */
+  public void open() {
+    reportsDmaFaults = board.function() == null || board.function().reportsDmaFaults();
+    board.close();
+    left = RdmaDevices.open(locator());
+    peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
+  }
+
+  /** The board. */
+  public Context left() {
+    return left;
+  }
+
+  /** The other end, which may be the board itself. */
+  public Context right() {
+    return peer == null ? left : peer;
+  }
+
+  /** A message came back. */
+  public void looped() {
+    looped = true;
+  }
+
+  public boolean isLooped() {
+    return looped;
+  }
+
+  /** A duration on a card, in the time of the device. */
+  public Duration stretch(Duration duration) {
+    return TimeScale.of(board.locator()).stretch(duration);
+  }
+
+  /** Whether the user has asked for a driver, or a software device, without interrupts. */
+  public boolean isWithoutInterrupts() {
+    Locator locator = Locator.parse(peerLocator());
+    return locator.parameter("events").filter("poll"::equals).isPresent()
+        || locator.parameter("interrupts").filter("none"::equals).isPresent();
+  }
+
+  /** Whether a message came back before the driver opened the board. */
+  public boolean isRawLooped() {
+    return board.isLooped();
+  }
+
+  /** Whether the platform reports the accesses to memory that it refuses. */
+  public boolean reportsDmaFaults() {
+    return reportsDmaFaults;
+  }
+
+  /**
+   * Checks that the driver opens the board.
+   *
+   * @throws StepNotJudgedException when it does not open a card of its kind without a reset
+   */
+  public void checkClean() {
+    if (abilities().needsCleanState() && !board.canReset() && !board.isAssumedClean()) {
+      throw Observation.notJudged(
+          "the function has no reset, and the driver does not open a card of the makers' RTL that"
+              + " may hold old positions: load the bitstream, and add assumeClean=true to the"
+              + " locator");
+    }
+  }
+
+  /** Whether one of the devices no longer works. */
+  public boolean isBroken() {
+    return left != null && (isBroken(left) || isBroken(right()));
+  }
+
+  private static boolean isBroken(Context context) {
+    try {
+      context.allocateProtectionDomain().close();
+      return false;
+    } catch (VerbsException e) {
+      return e.errno() == Errno.EIO;
+    }
+  }
+
+  /** Releases the board; does nothing if it is not open. */
+  public void close() {
+    Context closing = left;
+    Context other = peer;
+    left = null;
+    peer = null;
+    if (other != null) {
+      other.close();
+    }
+    if (closing != null) {
+      closing.close();
+    }
+  }
+}

@@ -1,0 +1,225 @@
+package org.hghca.tools.bringup.register;
+
+import java.util.List;
+import java.util.Map;
+import org.hghca.abi.Bar;
+import org.hghca.tools.bringup.board.Target;
+import org.hghca.tools.bringup.step.Observation;
+import org.hghca.tools.bringup.step.Step;
+import org.hghca.tools.raw.CardStoppedException;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.VfioException;
+
+/** The function as PCI sees it. */
+public final class PciSteps {
+  private static final String PCI = "PCI Local Bus / PCI Express Base Specification";
+  private static final int STATUS_CAPABILITIES = 1 << 4;
+  private static final int FIRST_CAPABILITY = 0x40;
+  private static final int MOST_CAPABILITIES = 48;
+  private static final int POWER = 0x01;
+  private static final int MSI = 0x05;
+  private static final int EXPRESS = 0x10;
+  private static final int MSIX = 0x11;
+  private static final int ADVANCED = 0x13;
+  private static final Map<Integer, String> NAMES =
+      Map.of(
+          POWER, "power management",
+          MSI, "MSI",
+          EXPRESS, "PCI Express",
+          MSIX, "MSI-X",
+          ADVANCED, "advanced features");
+
+  private final Target board;
+
+  public PciSteps(Target board) {
+    this.board = board;
+  }
+
+  /** What every function has. */
+  public List<Step> ofEveryFunction() {
+    return List.of(
+        Step.of(
+            "open",
+            "the function belongs to this process",
+            "VFIO",
+            "what the message says: driver binding, permissions, IOMMU; docs/hardware.md",
+            this::open),
+        Step.of(
+            "pci.identity",
+            "PCI identity",
+            PCI + ", type 0 header",
+            "is the bitstream loaded, and was the bus rescanned afterwards?",
+            this::identity,
+            "open"),
+        Step.of(
+            "pci.capabilities",
+            "capabilities: PCI Express, MSI-X, function-level reset",
+            PCI + ", capability list",
+            "the settings of the vendor's PCIe block in the FPGA project",
+            this::capabilities,
+            "pci.identity"),
+        Step.of(
+            "pci.command",
+            "command register: memory decoding, bus mastering",
+            PCI + ", command register 04h",
+            "the function is in a low-power state, or the bridge above it is off",
+            this::command,
+            "pci.identity"));
+  }
+
+  /** What a card has. */
+  public List<Step> ofCard() {
+    return List.of(
+        Step.of(
+            "pci.bars",
+            "BAR0 and BAR2",
+            "interface document, table 3-1-1",
+            "the BAR settings of the vendor's PCIe block",
+            this::bars,
+            "pci.identity"),
+        Step.of(
+            "pci.reset",
+            "reset at PCIe level",
+            "interface document, 3.1.1 (reset); RTL HanGuRNIC_Top.v: its own reset is unconnected",
+            "without it old queue positions stay on the card: reload the bitstream before each run",
+            this::reset,
+            "pci.command"));
+  }
+
+  private void open(Observation o) {
+    o.expect("%s can be opened".formatted(board.locator()));
+    board.open();
+    o.saw("it is open%s".formatted(board.function().canReset() ? ", and can be reset" : ""));
+  }
+
+  private ConfigurationSpace space() {
+    return board.function().configuration();
+  }
+
+  private void identity(Observation o) {
+    o.expect("vendor other than FFFFh, header type 0; no document names the ids");
+    ConfigurationSpace space = space();
+    int vendor = space.vendorId();
+    o.saw(
+        "vendor %04x, device %04x, revision %02x"
+            .formatted(vendor, space.deviceId(), space.revisionId()));
+    o.saw(
+        "class %06x, subsystem %04x:%04x"
+            .formatted(space.classCode(), space.read(0x2c, 2), space.read(0x2e, 2)));
+    if (vendor == 0xffff) {
+      throw new CardStoppedException("configuration space reads all ones: the card is gone");
+    }
+    int header = space.read(0x0e, 1) & 0x7f;
+    o.check(header == 0, "header type %d: this is not an endpoint".formatted(header));
+  }
+
+  private void capabilities(Observation o) {
+    o.expect("a PCI Express capability with function-level reset");
+    ConfigurationSpace space = space();
+    o.check(
+        (space.read(0x06, 2) & STATUS_CAPABILITIES) != 0, "the function has no capability list");
+    boolean express = false;
+    int at = space.read(0x34, 1) & ~3;
+    for (int i = 0; at >= FIRST_CAPABILITY && i < MOST_CAPABILITIES; i++) {
+      int id = space.read(at, 1);
+      o.saw("%02xh: %s (%02xh)".formatted(at, NAMES.getOrDefault(id, "capability"), id));
+      if (id == EXPRESS) {
+        express = true;
+        express(o, at);
+      } else if (id == MSIX) {
+        o.saw("MSI-X: %d vectors".formatted((space.read(at + 2, 2) & 0x7ff) + 1));
+      }
+      at = space.read(at + 1, 1) & ~3;
+    }
+    o.check(express, "the function has no PCI Express capability");
+  }
+
+  private void express(Observation o, int at) {
+    ConfigurationSpace space = space();
+    boolean canReset = (space.read(at + 4, 4) & 1 << 28) != 0;
+    int link = space.read(at + 0x12, 2);
+    o.saw(
+        "function-level reset: %s; link: generation %d, %d lanes"
+            .formatted(canReset ? "yes" : "no", link & 0xf, link >>> 4 & 0x3f));
+    int errors = space.read(at + 0x0a, 2) & 0xf;
+    if (errors != 0) {
+      o.warn(
+          "device status %xh: the function has reported errors on the link since it was cleared"
+              .formatted(errors));
+    }
+  }
+
+  private void command(Observation o) {
+    o.expect("bus mastering can be switched on and off, memory decoding on");
+    ConfigurationSpace space = space();
+    int before = space.read(ConfigurationSpace.COMMAND, 2);
+    space.busMaster(true);
+    int on = space.read(ConfigurationSpace.COMMAND, 2);
+    space.busMaster(false);
+    int off = space.read(ConfigurationSpace.COMMAND, 2);
+    o.saw(
+        "command register %04x, with bus mastering %04x, without %04x".formatted(before, on, off));
+    o.check(
+        (on & ConfigurationSpace.COMMAND_BUS_MASTER) != 0
+            && (off & ConfigurationSpace.COMMAND_BUS_MASTER) == 0,
+        "bus mastering does not follow what is written");
+    o.check(space.enableMemorySpace(), "memory decoding cannot be switched on");
+  }
+
+  private void bars(Observation o) {
+    o.expect("BAR0 of %xh bytes, BAR2 of %xh bytes".formatted(Bar.BAR0_SIZE, Bar.BAR2_SIZE));
+    for (int bar = 0; bar < 6; bar++) {
+      long size = size(bar);
+      if (size > 0) {
+        o.saw("BAR%d: %xh bytes".formatted(bar, size));
+      }
+    }
+    long registers = size(Bar.BAR0);
+    long doorbells = size(Bar.BAR2);
+    o.check(registers > 0, "there is no BAR0, where the HCR is");
+    o.check(doorbells > 0, "there is no BAR2, where the doorbells are");
+    o.check(
+        registers >= Bar.BAR0_SIZE,
+        "BAR0 has %xh bytes, fewer than the document's %xh".formatted(registers, Bar.BAR0_SIZE));
+    o.check(
+        doorbells >= Bar.BAR2_SIZE,
+        "BAR2 has %xh bytes, fewer than the document's %xh".formatted(doorbells, Bar.BAR2_SIZE));
+    if (registers > Bar.BAR0_SIZE || doorbells > Bar.BAR2_SIZE) {
+      o.saw("more than the document has: the driver uses nothing beyond that");
+    }
+  }
+
+  private long size(int bar) {
+    try {
+      MmioRegion region = board.function().region(bar);
+      return region.size();
+    } catch (VfioException e) {
+      return 0;
+    }
+  }
+
+  private void reset(Observation o) {
+    o.expect("the function can be reset, and its configuration space answers afterwards");
+    if (!board.function().canReset()) {
+      if (board.isAssumedClean()) {
+        throw Observation.skip("the function has no reset, and assumeClean=true stands for it");
+      }
+      throw Observation.notJudged(
+          "the function has no reset, so the state that an earlier program left may be there: load"
+              + " the bitstream, and add assumeClean=true to the locator");
+    }
+    int vendor = space().vendorId();
+    board.function().reset();
+    int after = space().vendorId();
+    int command = space().read(ConfigurationSpace.COMMAND, 2);
+    space().enableMemorySpace();
+    o.saw(
+        "vendor %04x before and %04x after, command register %04x"
+            .formatted(vendor, after, command));
+    if (after == 0xffff) {
+      throw new CardStoppedException("configuration space reads all ones after the reset");
+    }
+    o.check(vendor == after, "another vendor id after the reset");
+  }
+}

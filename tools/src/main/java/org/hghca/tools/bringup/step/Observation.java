@@ -1,0 +1,124 @@
+package org.hghca.tools.bringup.step;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.hghca.tools.perf.suite.SuiteReport;
+
+/** The expected and actual values of a running step. One thread at a time. */
+public final class Observation {
+  private final List<String> expected = new ArrayList<>();
+  private final List<String> seen = new ArrayList<>();
+  private final List<String> warnings = new ArrayList<>();
+  private final List<Comparison> comparisons = new ArrayList<>();
+
+  private Optional<SuiteReport> measurements = Optional.empty();
+
+  public Observation() {}
+
+  /** Records what is expected. */
+  public void expect(String text) {
+    expected.add(text);
+  }
+
+  /** Says what was seen. */
+  public void saw(String text) {
+    seen.add(text);
+  }
+
+  /** Records what was measured. */
+  public void measured(SuiteReport report) {
+    measurements = Optional.of(report);
+  }
+
+  /** Records a warning, without failing. */
+  public void warn(String text) {
+    warnings.add(text);
+  }
+
+  /**
+   * Fails the step unless something holds.
+   *
+   * @throws StepFailedException when it does not
+   */
+  public void check(boolean holds, String complaint) {
+    if (!holds) {
+      throw new StepFailedException(complaint);
+    }
+  }
+
+  /**
+   * Compares bytes in memory of the device, which must be there now. If they differ, it looks again
+   * after 1, 10 and 100 ms: late data is another fault than wrong data.
+   *
+   * @throws StepFailedException when they differ
+   */
+  public void compareNow(String what, byte[] expectedBytes, Supplier<byte[]> memory) {
+    byte[] now = memory.get();
+    if (!Arrays.equals(expectedBytes, now)) {
+      for (int millis : new int[] {1, 10, 100}) {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+        check(
+            !Arrays.equals(expectedBytes, memory.get()),
+            "%s: the bytes were not there with the completion, but %d ms later"
+                .formatted(what, millis));
+      }
+      compare(what, expectedBytes, now);
+    }
+  }
+
+  /** Compares all bytes. */
+  public void compare(String what, byte[] expectedBytes, byte[] seenBytes) {
+    compare(what, expectedBytes, seenBytes, new BitSet());
+  }
+
+  /**
+   * Compares bytes except some.
+   *
+   * @throws StepFailedException when one differs
+   */
+  public void compare(String what, byte[] expectedBytes, byte[] seenBytes, BitSet ignored) {
+    Comparison comparison = new Comparison(what, expectedBytes, seenBytes, ignored);
+    comparisons.add(comparison);
+    int first = comparison.firstDifference();
+    check(
+        first < 0,
+        "%s: %d of %d bytes differ, the first at %02Xh"
+            .formatted(what, comparison.differences(), comparison.length(), first));
+  }
+
+  /** The exception that ends a step that applies, but cannot be judged. */
+  public static StepNotJudgedException notJudged(String reason) {
+    return new StepNotJudgedException(reason);
+  }
+
+  /** The exception that ends a step that does not apply. */
+  public static StepSkippedException skip(String reason) {
+    return new StepSkippedException(reason);
+  }
+
+  public List<String> expected() {
+    return List.copyOf(expected);
+  }
+
+  public List<String> seen() {
+    return List.copyOf(seen);
+  }
+
+  public List<String> warnings() {
+    return List.copyOf(warnings);
+  }
+
+  public Optional<SuiteReport> measurements() {
+    return measurements;
+  }
+
+  public List<Comparison> comparisons() {
+    return List.copyOf(comparisons);
+  }
+}

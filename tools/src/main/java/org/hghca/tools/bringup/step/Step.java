@@ -1,0 +1,42 @@
+package org.hghca.tools.bringup.step;
+
+import java.util.List;
+
+/**
+ * A step of a session.
+ *
+ * @param id its name for {@code --only} and {@code --skip}
+ * @param title its subject
+ * @param source the document and table that define the expected result
+ * @param next where to look if it fails
+ * @param destructive whether it can stop the card
+ * @param needs ids of the steps that must have passed
+ * @param body its action
+ */
+public record Step(
+    String id,
+    String title,
+    String source,
+    String next,
+    boolean destructive,
+    List<String> needs,
+    Body body) {
+
+  /** The action of a step. It returns on success, or throws on failure. */
+  @FunctionalInterface
+  public interface Body {
+    void run(Observation seen);
+  }
+
+  /** A step that cannot stop the card. */
+  public static Step of(
+      String id, String title, String source, String next, Body body, String... needs) {
+    return new Step(id, title, source, next, false, List.of(needs), body);
+  }
+
+  /** A step that can stop the card. */
+  public static Step destructive(
+      String id, String title, String source, String next, Body body, String... needs) {
+    return new Step(id, title, source, next, true, List.of(needs), body);
+  }
+}

@@ -1,0 +1,198 @@
+package org.hghca.tools.bringup.verbs;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.Set;
+import org.hghca.tools.bringup.board.Driver;
+import org.hghca.tools.bringup.step.Waits;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairConfig;
+
+/**
+ * Two queue pairs that reach each other, left on the board and right at the other end, with memory
+ * and a completion queue each. One thread at a time.
+ */
+final class Pair implements AutoCloseable {
+  static final int DEPTH = 8;
+  static final int ELEMENTS = 3;
+  static final int QKEY = 0x1234;
+
+  static final int COMPLETIONS = 64;
+
+  /** One end. */
+  record End(
+      Context context,
+      ProtectionDomain domain,
+      CompletionQueue queue,
+      MemoryRegion memory,
+      QueuePair pair) {
+
+    QpEndpoint endpoint() {
+      return new QpEndpoint(
+          context.queryPort(Driver.PORT).lid(),
+          pair.number(),
+          0,
+          context.queryGid(Driver.PORT, 0),
+          pair.offerWrapMemory());
+    }
+  }
+
+  private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+  private final Waits waits;
+  private final End left;
+  private final End right;
+  private final Completions completions = new Completions(1);
+
+  /** Makes them; they are not connected yet. */
+  Pair(Driver driver, QpType type, int bytes, int inline) {
+    this(driver, type, bytes, inline, false, 0);
+  }
+
+  private Pair(
+      Driver driver, QpType type, int bytes, int inline, boolean notified, int ringEntries) {
+    this.waits = driver.waits();
+    try {
+      this.left = make(driver.left(), type, bytes, inline, false, ringEntries);
+      this.right = make(driver.right(), type, bytes, 0, notified, ringEntries);
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /** Like the others; in addition, completions of the right end raise events. */
+  static Pair notified(Driver driver, int bytes) {
+    return new Pair(driver, QpType.RC, bytes, 0, true, 0);
+  }
+
+  /** Like the others, with completion queues that are as short as they can be. */
+  static Pair withShortRings(Driver driver, int bytes) {
+    return new Pair(driver, QpType.RC, bytes, 0, false, COMPLETIONS);
+  }
+
+  private End make(
+      Context context, QpType type, int bytes, int inline, boolean notified, int ringEntries) {
+    ProtectionDomain domain = kept(context.allocateProtectionDomain());
+    CompletionQueueConfig config =
+        CompletionQueueConfig.of(COMPLETIONS).withRingEntries(ringEntries);
+    if (notified) {
+      config = config.withChannel(kept(context.createCompletionChannel()));
+    }
+    CompletionQueue queue = kept(context.createCompletionQueue(config));
+    MemoryRegion memory = kept(domain.allocate(bytes, access(context)));
+    QueuePair pair =
+        kept(
+            domain.createQueuePair(
+                QueuePairConfig.of(type, queue, queue)
+                    .sendDepth(DEPTH)
+                    .receiveDepth(DEPTH)
+                    .maxSendSge(ELEMENTS)
+                    .maxInline(inline)
+                    .signalAll()));
+    return new End(context, domain, queue, memory, pair);
+  }
+
+  private <T extends AutoCloseable> T kept(T resource) {
+    resources.push(resource);
+    return resource;
+  }
+
+  private static Set<AccessFlag> access(Context context) {
+    EnumSet<AccessFlag> access =
+        EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+    if (context.queryDevice().atomics()) {
+      access.add(AccessFlag.REMOTE_ATOMIC);
+    }
+    return access;
+  }
+
+  End left() {
+    return left;
+  }
+
+  End right() {
+    return right;
+  }
+
+  /** Connects them, the receiver first. */
+  Pair connect(ConnectionOptions options) {
+    ConnectionOptions given = options.withAccess(access(left.context()).toArray(AccessFlag[]::new));
+    connect(right, left, given);
+    connect(left, right, given);
+    return this;
+  }
+
+  /** Connects them with the port's MTU. */
+  Pair connect() {
+    return connect(ConnectionOptions.DEFAULT.withPathMtu(mtu()));
+  }
+
+  /** The largest MTU of the port. */
+  Mtu mtu() {
+    return left.context().queryPort(Driver.PORT).activeMtu();
+  }
+
+  private static void connect(End end, End peer, ConnectionOptions options) {
+    QueuePair qp = end.pair();
+    qp.modify(options.toInit(qp.type()));
+    QpEndpoint to = peer.endpoint();
+    to.wrapMemory().ifPresent(qp::takeWrapMemory);
+    qp.modify(options.toRtr(qp.type(), to));
+    qp.modify(options.toRts(qp.type(), 0));
+  }
+
+  /** Makes both ends ready for datagrams. */
+  AddressHandle activate() {
+    for (End end : new End[] {right, left}) {
+      QueuePair qp = end.pair();
+      qp.modify(QpAttributes.to(QpState.INIT).pkeyIndex(0).port(Driver.PORT).qkey(QKEY));
+      qp.modify(QpAttributes.to(QpState.RTR));
+      qp.modify(QpAttributes.to(QpState.RTS).sendPsn(0));
+    }
+    return left.domain().createAddressHandle(AddressVector.to(right.endpoint().gid(), 0));
+  }
+
+  /** What {@link #await} found. */
+  Completions completions() {
+    return completions;
+  }
+
+  /**
+   * Waits for one completion of an end.
+   *
+   * @return whether there was one
+   */
+  boolean await(End end, Duration limit) {
+    return waits.until(() -> end.queue().poll(completions, 1) != 0, limit);
+  }
+
+  @Override
+  public void close() {
+    while (!resources.isEmpty()) {
+      try {
+        resources.pop().close();
+      } catch (RuntimeException e) {
+        throw e;
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** The steps through the driver: operations with data, errors, events, speed. */
+package org.hghca.tools.bringup.verbs;
