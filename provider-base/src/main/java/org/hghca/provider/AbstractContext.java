@@ -58,6 +58,11 @@ public abstract class AbstractContext extends Resource implements Context {
   /** Number of commands that the device has got. */
   protected abstract long commandsGiven();
 
+  /** Completion events that the device did not report; 0 where nothing looks for them. */
+  protected long missedEvents() {
+    return 0;
+  }
+
   /** Number of the device's accesses to memory that failed. */
   protected abstract long dmaFaults();
 
@@ -180,7 +185,7 @@ public abstract class AbstractContext extends Resource implements Context {
   }
 
   private Counters sum() {
-    return counters.counters(asyncEvents.given(), commandsGiven(), dmaFaults());
+    return counters.counters(missedEvents(), asyncEvents.given(), commandsGiven(), dmaFaults());
   }
 
   /** An object with counters was created. */

@@ -69,20 +69,23 @@ public final class ContextCounters {
   /**
    * The sum of all.
    *
+   * @param missedEvents completion events that the device did not report
    * @param asyncEvents events that were raised
    * @param commands commands given to the device
    * @param dmaFaults accesses that were refused
    */
-  public synchronized Counters counters(long asyncEvents, long commands, long dmaFaults) {
+  public synchronized Counters counters(
+      long missedEvents, long asyncEvents, long commands, long dmaFaults) {
     ContextCounters sum = new ContextCounters();
     sum.add(sends, receives, doorbells);
     sum.add(completions, failures);
     sum.addEvents(events);
     counted.forEach(object -> object.addTo(sum));
-    return sum.toCounters(asyncEvents, commands, dmaFaults);
+    return sum.toCounters(missedEvents, asyncEvents, commands, dmaFaults);
   }
 
-  private synchronized Counters toCounters(long asyncEvents, long commands, long dmaFaults) {
+  private synchronized Counters toCounters(
+      long missedEvents, long asyncEvents, long commands, long dmaFaults) {
     long failed = 0;
     for (WcStatus status : WcStatus.values()) {
       if (status != WcStatus.SUCCESS && status != WcStatus.WR_FLUSH_ERR) {
@@ -105,6 +108,7 @@ public final class ContextCounters {
                     + failures(WcStatus.REM_ACCESS_ERR)
                     + failures(WcStatus.REM_OP_ERR)),
             Map.entry(Counter.COMPLETION_EVENTS, events),
+            Map.entry(Counter.MISSED_EVENTS, missedEvents),
             Map.entry(Counter.ASYNC_EVENTS, asyncEvents),
             Map.entry(Counter.COMMANDS, commands),
             Map.entry(Counter.DMA_FAULTS, dmaFaults)));

@@ -89,6 +89,11 @@ final class CountersBean implements CountersMXBean {
   }
 
   @Override
+  public long getMissedEvents() {
+    return counters.get().missedEvents();
+  }
+
+  @Override
   public long getAsyncEvents() {
     return counters.get().asyncEvents();
   }

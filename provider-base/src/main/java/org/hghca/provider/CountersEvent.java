@@ -55,6 +55,9 @@ final class CountersEvent extends Event {
   @Label("Completion Events")
   long completionEvents;
 
+  @Label("Missed Events")
+  long missedEvents;
+
   @Label("Async Events")
   long asyncEvents;
 
@@ -77,6 +80,7 @@ final class CountersEvent extends Event {
     rnrRetriesExceeded = counters.rnrRetriesExceeded();
     naks = counters.naks();
     completionEvents = counters.completionEvents();
+    missedEvents = counters.missedEvents();
     asyncEvents = counters.asyncEvents();
     commands = counters.commands();
     dmaFaults = counters.dmaFaults();

@@ -40,6 +40,9 @@ public interface CountersMXBean {
   /** {@link Counters#completionEvents}. */
   long getCompletionEvents();
 
+  /** {@link Counters#missedEvents}. */
+  long getMissedEvents();
+
   /** {@link Counters#asyncEvents}. */
   long getAsyncEvents();
 

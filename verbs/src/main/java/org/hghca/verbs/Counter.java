@@ -34,6 +34,13 @@ public enum Counter {
   /** Events delivered to completion channels. */
   COMPLETION_EVENTS,
 
+  /**
+   * Completion events that the device did not report with an event and an interrupt, although a
+   * queue was armed for them: the driver's own look, twice a second, found them. A device that
+   * works has none. Of all contexts.
+   */
+  MISSED_EVENTS,
+
   /** Asynchronous events that were raised. */
   ASYNC_EVENTS,
 

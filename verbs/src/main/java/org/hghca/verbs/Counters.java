@@ -85,6 +85,11 @@ public final class Counters {
     return get(Counter.COMPLETION_EVENTS);
   }
 
+  /** {@link Counter#MISSED_EVENTS}. */
+  public long missedEvents() {
+    return get(Counter.MISSED_EVENTS);
+  }
+
   /** {@link Counter#ASYNC_EVENTS}. */
   public long asyncEvents() {
     return get(Counter.ASYNC_EVENTS);

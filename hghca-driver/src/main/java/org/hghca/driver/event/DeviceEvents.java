@@ -120,6 +120,11 @@ public final class DeviceEvents implements AutoCloseable {
     return Math.max(0, Math.min(queue, vectors - 1));
   }
 
+  /** Completion events that the card did not report. */
+  public long missed() {
+    return thread.missed();
+  }
+
   /** How often each interrupt vector has fired; empty where none is used. */
   public long[] interrupts() {
     return hasEventQueues() ? card.function().interrupts().counts() : new long[0];

@@ -1,13 +1,16 @@
 package org.hghca.driver.event;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.hghca.abi.Eqe;
 import org.hghca.driver.card.Card;
+import org.hghca.driver.event.WatchedQueue.Look;
 import org.hghca.provider.DeviceThread;
 import org.hghca.uar.UarPage;
 import org.hghca.vfio.Interrupts;
@@ -25,8 +28,12 @@ import org.slf4j.LoggerFactory;
 public final class EventThread implements EventQueue.Reader {
   private static final Logger LOG = LoggerFactory.getLogger(EventThread.class);
   private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long FINE_STEP_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
   private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final long IDLE_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /** An event or an interrupt that follows a completion so much later is not missing. */
+  private static final Duration GRACE = Duration.ofMillis(10);
 
   /** The number of empty polls after which it polls less often. */
   private static final int PATIENCE = 200;
@@ -47,11 +54,19 @@ public final class EventThread implements EventQueue.Reader {
   /** Completion queues to check. */
   private final Set<WatchedQueue> watched = ConcurrentHashMap.newKeySet();
 
+  /** Completion queues with a completion that no event has reported yet. */
+  private final Set<WatchedQueue> unreported = ConcurrentHashMap.newKeySet();
+
+  private final LongAdder missed = new LongAdder();
+
   /** Held while event queues are read. */
   private final ReentrantLock reading = new ReentrantLock();
 
   private volatile boolean stopping;
   private volatile boolean wanted;
+
+  /** Whether the last wait for an interrupt ran out. */
+  private boolean silent;
 
   /** The number of consecutive empty polls. */
   private int vain;
@@ -128,9 +143,10 @@ public final class EventThread implements EventQueue.Reader {
    *
    * @param event whether the card has raised an event
    */
-  void look(WatchedQueue queue, boolean event) {
+  private Look look(WatchedQueue queue, boolean event) {
+    Look look = queue.look(event);
     boolean again =
-        switch (queue.look(event)) {
+        switch (look) {
           case NOT_ARMED, TELL -> false;
           case NOTHING -> queues.isEmpty();
           case ARMED_AGAIN -> true;
@@ -138,6 +154,7 @@ public final class EventThread implements EventQueue.Reader {
     if (again) {
       watched.add(queue);
     }
+    return look;
   }
 
   private void run() {
@@ -175,14 +192,16 @@ public final class EventThread implements EventQueue.Reader {
     }
   }
 
-  private boolean read() {
-    boolean found = false;
+  /** Reads all available events; returns how many there were. */
+  private int read() {
+    int found = 0;
     reading.lock();
     try {
       for (EventQueue queue : queues) {
-        if (queue.drain(this) > 0) {
+        int events = queue.drain(this);
+        if (events > 0) {
           queue.arm(uar);
-          found = true;
+          found += events;
         }
       }
     } finally {
@@ -191,9 +210,19 @@ public final class EventThread implements EventQueue.Reader {
     return found;
   }
 
+  /** Reads all available events after a wait for them; returns whether there were any. */
+  private boolean readAwaited() {
+    int events = read();
+    if (silent && events > 0 && !isInterruptedLate()) {
+      missed.add(events);
+    }
+    silent = false;
+    return events > 0;
+  }
+
   /** Reads all available events; returns whether there were any, so that there may be more. */
   private boolean round() {
-    boolean found = read();
+    boolean found = readAwaited();
     // A copy: the set itself would endlessly return queues that are added during the iteration.
     List<WatchedQueue> toCheck = List.copyOf(watched);
     if (!toCheck.isEmpty()) {
@@ -210,7 +239,8 @@ public final class EventThread implements EventQueue.Reader {
 
   private void await() {
     if (interrupts != null) {
-      interrupts.await(SWEEP_NANOS);
+      long start = System.nanoTime();
+      silent = interrupts.await(SWEEP_NANOS) == 0 && System.nanoTime() - start >= SWEEP_NANOS;
     } else if (queues.isEmpty() && watched.isEmpty()) {
       LockSupport.parkNanos(this, SWEEP_NANOS);
     } else {
@@ -245,11 +275,48 @@ public final class EventThread implements EventQueue.Reader {
     if (queues.isEmpty()) {
       return;
     }
+    boolean _ = readAwaited();
     for (WatchedQueue queue : targets.completionQueues()) {
       if (queue.isArmedForAll()) {
-        look(queue, false);
+        unreported.add(queue); // first: its event may come at any time
+        if (look(queue, false) != Look.TELL) {
+          unreported.remove(queue);
+        }
       }
     }
+    countUnreported();
+  }
+
+  /** Counts completions that were found, and whose events do not come. */
+  private void countUnreported() {
+    long start = System.nanoTime();
+    long grace = card.time().stretch(GRACE).toNanos();
+    while (!unreported.isEmpty() && !stopping) {
+      int _ = read();
+      if (System.nanoTime() - start > grace) {
+        missed.add(unreported.size());
+        unreported.clear();
+      } else {
+        LockSupport.parkNanos(this, FINE_STEP_NANOS);
+      }
+    }
+  }
+
+  /** Whether an interrupt follows events that were found without one. */
+  private boolean isInterruptedLate() {
+    long start = System.nanoTime();
+    long grace = card.time().stretch(GRACE).toNanos();
+    for (long left = grace; left > 0 && !stopping; left = grace - (System.nanoTime() - start)) {
+      if (interrupts.await(left) != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Number of completion events that the card did not report. */
+  public long missed() {
+    return missed.sum();
   }
 
   // ---- entries of event queues
@@ -266,6 +333,7 @@ public final class EventThread implements EventQueue.Reader {
     if (queue == null) {
       ignore(type, subtype, data);
     } else {
+      unreported.remove(queue);
       look(queue, true);
     }
   }

@@ -179,6 +179,11 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   }
 
   @Override
+  protected long missedEvents() {
+    return hghca.events().missed();
+  }
+
+  @Override
   protected long dmaFaults() {
     return card.function().dmaFaultCount();
   }

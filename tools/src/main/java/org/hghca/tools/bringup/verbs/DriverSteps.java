@@ -161,6 +161,11 @@ public final class DriverSteps {
     o.check(
         counters.dmaFaults() == 0,
         "%d accesses of the card to memory were refused".formatted(counters.dmaFaults()));
+    if (counters.missedEvents() > 0) {
+      o.warn(
+          "%d completions had no event or no interrupt: the driver's own look found them"
+              .formatted(counters.missedEvents()));
+    }
     boolean reports = driver.reportsDmaFaults();
     driver.close();
     o.saw("closed");
