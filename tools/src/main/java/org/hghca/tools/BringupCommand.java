@@ -12,12 +12,14 @@ import java.util.concurrent.Callable;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.board.BringupOptions;
+import org.hghca.tools.bringup.board.Effort;
 import org.hghca.tools.bringup.board.Loop;
 import org.hghca.tools.bringup.report.HtmlOutput;
 import org.hghca.tools.bringup.report.JsonOutput;
 import org.hghca.tools.bringup.report.JunitOutput;
 import org.hghca.tools.bringup.report.TextOutput;
 import org.hghca.tools.bringup.step.Step;
+import org.hghca.tools.bringup.step.StepWatcher;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -65,6 +67,20 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
       paramLabel = "<n>",
       description = "How long each speed is measured, 0 to 60 (default: ${DEFAULT-VALUE}).")
   private double seconds = 0.3;
+
+  @Option(
+      names = "--budget",
+      paramLabel = "<duration>",
+      description =
+          "How long the steps data.* test by amount, together, such as PT1M (default: PT10S, times"
+              + " slow= of the locator).")
+  private Duration budget;
+
+  @Option(
+      names = "--soak",
+      paramLabel = "<duration>",
+      description = "Let messages go on for so long, such as PT8H, and log each error.")
+  private Duration soak = Duration.ZERO;
 
   @Option(
       names = "--only",
@@ -132,14 +148,37 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
     PrintWriter steps = quiet ? new PrintWriter(Writer.nullWriter()) : out();
     TextOutput text = new TextOutput(steps, verbose, session.steps().size());
     try (Interruption _ =
-        new Interruption(Thread.currentThread()::interrupt, ExitCode.INTERRUPTED)) {
-      BringupReport report = session.run(text);
+            new Interruption(Thread.currentThread()::interrupt, ExitCode.INTERRUPTED);
+        ProgressLine progress = ProgressLine.on(spec.commandLine())) {
+      BringupReport report =
+          session.run(
+              result -> {
+                progress.wipe();
+                text.accept(result);
+              },
+              watcher(progress, steps));
       text.summary(report);
       boolean written = write(files, report);
       out().flush();
       int exitCode = report.outcome().exitCode();
       return exitCode == 0 && !written ? ExitCode.NO_OUTPUT.code() : exitCode;
     }
+  }
+
+  private static StepWatcher watcher(ProgressLine progress, PrintWriter out) {
+    return new StepWatcher() {
+      @Override
+      public void progress(String line) {
+        progress.show(line);
+      }
+
+      @Override
+      public void error(String line) {
+        progress.wipe();
+        out.println(line);
+        out.flush();
+      }
+    };
   }
 
   private List<ReportFile<BringupReport>> files() {
@@ -206,8 +245,17 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
         answer,
         BringupOptions.patience(answer),
         Duration.ofNanos((long) (seconds * 1e9)),
+        effort(board),
         new HashSet<>(only),
         new HashSet<>(skip));
+  }
+
+  private Effort effort(String board) {
+    if (soak.isNegative() || budget != null && !budget.isPositive()) {
+      throw wrong("--budget must be more than 0 and --soak must not be negative");
+    }
+    Effort effort = Effort.of(board).withSoak(soak);
+    return budget == null ? effort : effort.withBudget(budget);
   }
 
   private void checkIds(List<Step> steps, Set<String> ids) {

@@ -64,7 +64,8 @@ final class ProgressLine implements AutoCloseable {
     text = line;
   }
 
-  private synchronized void wipe() {
+  /** Shows none until another follows. */
+  synchronized void wipe() {
     text = () -> "";
     print("");
   }

@@ -311,6 +311,7 @@ class BringupCommandTest {
                 of.limit(),
                 of.patience(),
                 of.measure(),
+                of.effort(),
                 of.only(),
                 of.skip())
             : of;

@@ -152,6 +152,7 @@ class BringupFaultsTest {
         of.limit(),
         of.patience(),
         of.measure(),
+        of.effort(),
         of.only(),
         Set.of("speed"));
   }
@@ -167,6 +168,7 @@ class BringupFaultsTest {
         limit,
         BringupOptions.patience(limit),
         of.measure(),
+        of.effort(),
         steps,
         of.skip());
   }

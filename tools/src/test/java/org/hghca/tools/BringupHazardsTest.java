@@ -37,6 +37,7 @@ class BringupHazardsTest {
         of.limit(),
         of.patience(),
         Duration.ofMillis(10),
+        of.effort(),
         Set.of(step),
         of.skip());
   }
@@ -169,6 +170,7 @@ class BringupHazardsTest {
             of.limit(),
             of.patience(),
             of.measure(),
+            of.effort(),
             of.only(),
             of.skip());
     StepResult many = result(new Bringup(options).run(done -> {}), "rc.many");

@@ -22,6 +22,7 @@ import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.board.VirtioBoard;
+import org.hghca.tools.bringup.data.DataTests;
 import org.hghca.tools.bringup.register.HcrSteps;
 import org.hghca.tools.bringup.register.PciSteps;
 import org.hghca.tools.bringup.register.QuerySteps;
@@ -35,6 +36,7 @@ import org.hghca.tools.bringup.step.StepFailedException;
 import org.hghca.tools.bringup.step.StepNotJudgedException;
 import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.StepSkippedException;
+import org.hghca.tools.bringup.step.StepWatcher;
 import org.hghca.tools.bringup.step.Verdict;
 import org.hghca.tools.bringup.verbs.DataSteps;
 import org.hghca.tools.bringup.verbs.DriverSteps;
@@ -118,6 +120,7 @@ public final class Bringup {
     steps.addAll(path);
     steps.add(first.loopStep());
     steps.addAll(new DataSteps(driver).steps());
+    steps.addAll(new DataTests(driver).steps());
     steps.addAll(new ErrorSteps(driver).steps());
     steps.addAll(new InterruptSteps(driver).steps());
     steps.addAll(new SpeedSteps(driver).steps());
@@ -139,6 +142,15 @@ public final class Bringup {
    * @param listener gets each step as it ends
    */
   public BringupReport run(Consumer<StepResult> listener) {
+    return run(listener, StepWatcher.none());
+  }
+
+  /**
+   * As {@link #run(Consumer)}.
+   *
+   * @param watcher gets what long steps say while they run
+   */
+  public BringupReport run(Consumer<StepResult> listener, StepWatcher watcher) {
     Instant started = Instant.now();
     long start = System.nanoTime();
     Set<String> chosen = chosen();
@@ -147,7 +159,7 @@ public final class Bringup {
         Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("bringup").factory());
     try {
       for (Step step : steps) {
-        StepResult result = result(step, chosen, thread);
+        StepResult result = result(step, chosen, thread, watcher);
         done.put(step.id(), result);
         results.add(result);
         listener.accept(result);
@@ -207,17 +219,18 @@ public final class Bringup {
     return chosen;
   }
 
-  private StepResult result(Step step, Set<String> chosen, ExecutorService thread) {
+  private StepResult result(
+      Step step, Set<String> chosen, ExecutorService thread, StepWatcher watcher) {
     Optional<StepResult> untried = untried(step, chosen);
     if (untried.isPresent()) {
       return untried.get();
     }
-    Observation seen = new Observation();
+    Observation seen = new Observation(watcher);
     long start = System.nanoTime();
     Verdict verdict = Verdict.PASS;
     String complaint = "";
     try {
-      guarded(thread, () -> step.body().run(seen));
+      guarded(thread, step.time(), () -> step.body().run(seen));
       if (!seen.warnings().isEmpty()) {
         verdict = Verdict.WARN;
         complaint = String.join("; ", seen.warnings());
@@ -317,18 +330,22 @@ public final class Bringup {
     }
     boolean[] broken = {true};
     try {
-      guarded(thread, () -> broken[0] = driver.isBroken());
+      guarded(thread, Duration.ZERO, () -> broken[0] = driver.isBroken());
     } catch (RuntimeException e) {
       // It is.
     }
     return broken[0];
   }
 
-  /** Runs an action on the thread of the session, up to the time limit. */
-  private void guarded(ExecutorService thread, Runnable work) {
+  /**
+   * Runs an action on the thread of the session, up to the time limit.
+   *
+   * @param longer is added to the time limit
+   */
+  private void guarded(ExecutorService thread, Duration longer, Runnable work) {
     Future<?> future = thread.submit(work);
     try {
-      await(future);
+      await(future, longer);
     } catch (TimeoutException e) {
       lost = true;
       // After an interrupt the step had little time, which says nothing about the card.
@@ -349,9 +366,10 @@ public final class Bringup {
   }
 
   /** Waits up to the time limit, and only briefly once it is interrupted. */
-  private void await(Future<?> future) throws TimeoutException, ExecutionException {
+  private void await(Future<?> future, Duration longer)
+      throws TimeoutException, ExecutionException {
     while (true) {
-      Duration limit = interrupted ? GRACE : options.patience();
+      Duration limit = interrupted ? GRACE : options.patience().plus(longer);
       try {
         future.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         return;
@@ -371,7 +389,7 @@ public final class Bringup {
   /** Releases everything; if that does not end, the card has stopped. */
   private void close(ExecutorService thread) {
     try {
-      guarded(thread, this::giveBack);
+      guarded(thread, Duration.ZERO, this::giveBack);
     } catch (RuntimeException e) {
       if (stoppedAt.isEmpty()) {
         stoppedAt = "the end";

@@ -64,6 +64,7 @@ class ArrowsTest {
       List.of(
           "org.hghca.tools.bringup.report",
           "org.hghca.tools.bringup",
+          "org.hghca.tools.bringup.data",
           "org.hghca.tools.bringup.verbs",
           "org.hghca.tools.bringup.virtio",
           "org.hghca.tools.bringup.register",

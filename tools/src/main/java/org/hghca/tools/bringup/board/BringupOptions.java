@@ -18,6 +18,7 @@ import org.hghca.vfio.TimeScale;
  * @param limit how long the card may take for a command or a completion
  * @param patience how long a step may take before it is abandoned with all later steps
  * @param measure how long each speed is measured
+ * @param effort how long is tested by amount
  * @param only ids of the steps to do, with those that they need; empty for all
  * @param skip ids of steps to skip
  */
@@ -30,6 +31,7 @@ public record BringupOptions(
     Duration limit,
     Duration patience,
     Duration measure,
+    Effort effort,
     Set<String> only,
     Set<String> skip) {
   /** A million times the duration on a card; in the card's time. */
@@ -52,6 +54,7 @@ public record BringupOptions(
         limit,
         patience(limit),
         Duration.ofMillis(300),
+        Effort.of(device),
         Set.of(),
         Set.of());
   }
@@ -75,30 +78,46 @@ public record BringupOptions(
   /** The same, with steps that stop a card. */
   public BringupOptions withDestructive() {
     return new BringupOptions(
-        device, profile, loop, peer, true, limit, patience, measure, only, skip);
+        device, profile, loop, peer, true, limit, patience, measure, effort, only, skip);
   }
 
   /** The same, with another limit. */
   public BringupOptions withLimit(Duration other) {
     return new BringupOptions(
-        device, profile, loop, peer, destructive, other, patience(other), measure, only, skip);
+        device,
+        profile,
+        loop,
+        peer,
+        destructive,
+        other,
+        patience(other),
+        measure,
+        effort,
+        only,
+        skip);
   }
 
   /** The same, with another patience. */
   public BringupOptions withPatience(Duration other) {
     return new BringupOptions(
-        device, profile, loop, peer, destructive, limit, other, measure, only, skip);
+        device, profile, loop, peer, destructive, limit, other, measure, effort, only, skip);
   }
 
   /** The same, with other times to measure. */
   public BringupOptions withMeasure(Duration other) {
     return new BringupOptions(
-        device, profile, loop, peer, destructive, limit, patience, other, only, skip);
+        device, profile, loop, peer, destructive, limit, patience, other, effort, only, skip);
+  }
+
+  /** The same, with another effort. */
+  public BringupOptions withEffort(Effort other) {
+    return new BringupOptions(
+        device, profile, loop, peer, destructive, limit, patience, measure, other, only, skip);
   }
 
   /** The same without a loop: steps with data are skipped. */
   public BringupOptions withoutLoop() {
     return new BringupOptions(
-        device, profile, Loop.NONE, "", destructive, limit, patience, measure, only, skip);
+        device, profile, Loop.NONE, "", destructive, limit, patience, measure, effort, only, skip);
   }
 }

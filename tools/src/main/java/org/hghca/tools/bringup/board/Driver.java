@@ -72,6 +72,12 @@ public final class Driver {
   public void open() {
     reportsDmaFaults = board.function() == null || board.function().reportsDmaFaults();
     board.close();
+    reopen();
+  }
+
+  /** Resets the board and brings it up again. */
+  public void reopen() {
+    close();
     left = RdmaDevices.open(locator());
     peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
   }

@@ -19,7 +19,24 @@ public final class Observation {
 
   private Optional<SuiteReport> measurements = Optional.empty();
 
-  public Observation() {}
+  private final StepWatcher watcher;
+
+  /**
+   * @param watcher gets what a long step says while it runs
+   */
+  public Observation(StepWatcher watcher) {
+    this.watcher = watcher;
+  }
+
+  /** Says how far the step is, for who waits for it. */
+  public void progress(String line) {
+    watcher.progress(line);
+  }
+
+  /** Says an error at once, after which the step goes on. */
+  public void error(String line) {
+    watcher.error(line);
+  }
 
   /** Records what is expected. */
   public void expect(String text) {

@@ -1,5 +1,6 @@
 package org.hghca.tools.bringup.step;
 
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -10,6 +11,7 @@ import java.util.List;
  * @param source the document and table that define the expected result
  * @param next where to look if it fails
  * @param destructive whether it can stop the card
+ * @param time how long it goes on by itself, beside the time for answers
  * @param needs ids of the steps that must have passed
  * @param body its action
  */
@@ -19,6 +21,7 @@ public record Step(
     String source,
     String next,
     boolean destructive,
+    Duration time,
     List<String> needs,
     Body body) {
 
@@ -31,12 +34,17 @@ public record Step(
   /** A step that cannot stop the card. */
   public static Step of(
       String id, String title, String source, String next, Body body, String... needs) {
-    return new Step(id, title, source, next, false, List.of(needs), body);
+    return new Step(id, title, source, next, false, Duration.ZERO, List.of(needs), body);
   }
 
   /** A step that can stop the card. */
   public static Step destructive(
       String id, String title, String source, String next, Body body, String... needs) {
-    return new Step(id, title, source, next, true, List.of(needs), body);
+    return new Step(id, title, source, next, true, Duration.ZERO, List.of(needs), body);
+  }
+
+  /** The same, which goes on for a time by itself. */
+  public Step lasting(Duration howLong) {
+    return new Step(id, title, source, next, destructive, howLong, needs, body);
   }
 }

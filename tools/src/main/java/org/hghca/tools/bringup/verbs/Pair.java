@@ -29,7 +29,7 @@ import org.hghca.verbs.QueuePairConfig;
  * Two queue pairs that reach each other, left on the board and right at the other end, with memory
  * and a completion queue each. One thread at a time.
  */
-final class Pair implements AutoCloseable {
+public final class Pair implements AutoCloseable {
   static final int DEPTH = 8;
   static final int ELEMENTS = 3;
   static final int QKEY = 0x1234;
@@ -37,7 +37,7 @@ final class Pair implements AutoCloseable {
   static final int COMPLETIONS = 64;
 
   /** One end. */
-  record End(
+  public record End(
       Context context,
       ProtectionDomain domain,
       CompletionQueue queue,
@@ -61,16 +61,22 @@ final class Pair implements AutoCloseable {
   private final Completions completions = new Completions(1);
 
   /** Makes them; they are not connected yet. */
-  Pair(Driver driver, QpType type, int bytes, int inline) {
-    this(driver, type, bytes, inline, false, 0);
+  public Pair(Driver driver, QpType type, int bytes, int inline) {
+    this(driver, type, bytes, inline, false, DEPTH, 0);
   }
 
   private Pair(
-      Driver driver, QpType type, int bytes, int inline, boolean notified, int ringEntries) {
+      Driver driver,
+      QpType type,
+      int bytes,
+      int inline,
+      boolean notified,
+      int depth,
+      int ringEntries) {
     this.waits = driver.waits();
     try {
-      this.left = make(driver.left(), type, bytes, inline, false, ringEntries);
-      this.right = make(driver.right(), type, bytes, 0, notified, ringEntries);
+      this.left = make(driver.left(), type, bytes, inline, false, depth, ringEntries);
+      this.right = make(driver.right(), type, bytes, 0, notified, depth, ringEntries);
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -79,16 +85,27 @@ final class Pair implements AutoCloseable {
 
   /** Like the others; in addition, completions of the right end raise events. */
   static Pair notified(Driver driver, int bytes) {
-    return new Pair(driver, QpType.RC, bytes, 0, true, 0);
+    return new Pair(driver, QpType.RC, bytes, 0, true, DEPTH, 0);
   }
 
   /** Like the others, with completion queues that are as short as they can be. */
   static Pair withShortRings(Driver driver, int bytes) {
-    return new Pair(driver, QpType.RC, bytes, 0, false, COMPLETIONS);
+    return new Pair(driver, QpType.RC, bytes, 0, false, DEPTH, COMPLETIONS);
+  }
+
+  /** Like the others, reliable, with queues of this depth, at most {@link #COMPLETIONS}. */
+  public static Pair withDepth(Driver driver, int bytes, int depth) {
+    return new Pair(driver, QpType.RC, bytes, 0, false, depth, 0);
   }
 
   private End make(
-      Context context, QpType type, int bytes, int inline, boolean notified, int ringEntries) {
+      Context context,
+      QpType type,
+      int bytes,
+      int inline,
+      boolean notified,
+      int depth,
+      int ringEntries) {
     ProtectionDomain domain = kept(context.allocateProtectionDomain());
     CompletionQueueConfig config =
         CompletionQueueConfig.of(COMPLETIONS).withRingEntries(ringEntries);
@@ -101,8 +118,8 @@ final class Pair implements AutoCloseable {
         kept(
             domain.createQueuePair(
                 QueuePairConfig.of(type, queue, queue)
-                    .sendDepth(DEPTH)
-                    .receiveDepth(DEPTH)
+                    .sendDepth(depth)
+                    .receiveDepth(depth)
                     .maxSendSge(ELEMENTS)
                     .maxInline(inline)
                     .signalAll()));
@@ -114,7 +131,8 @@ final class Pair implements AutoCloseable {
     return resource;
   }
 
-  private static Set<AccessFlag> access(Context context) {
+  /** The rights that regions of a device can have. */
+  public static Set<AccessFlag> access(Context context) {
     EnumSet<AccessFlag> access =
         EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
     if (context.queryDevice().atomics()) {
@@ -123,11 +141,11 @@ final class Pair implements AutoCloseable {
     return access;
   }
 
-  End left() {
+  public End left() {
     return left;
   }
 
-  End right() {
+  public End right() {
     return right;
   }
 
@@ -140,7 +158,7 @@ final class Pair implements AutoCloseable {
   }
 
   /** Connects them with the port's MTU. */
-  Pair connect() {
+  public Pair connect() {
     return connect(ConnectionOptions.DEFAULT.withPathMtu(mtu()));
   }
 
@@ -159,7 +177,7 @@ final class Pair implements AutoCloseable {
   }
 
   /** Makes both ends ready for datagrams. */
-  AddressHandle activate() {
+  public AddressHandle activate() {
     for (End end : new End[] {right, left}) {
       QueuePair qp = end.pair();
       qp.modify(QpAttributes.to(QpState.INIT).pkeyIndex(0).port(Driver.PORT).qkey(QKEY));
@@ -170,7 +188,7 @@ final class Pair implements AutoCloseable {
   }
 
   /** What {@link #await} found. */
-  Completions completions() {
+  public Completions completions() {
     return completions;
   }
 
@@ -179,7 +197,7 @@ final class Pair implements AutoCloseable {
    *
    * @return whether there was one
    */
-  boolean await(End end, Duration limit) {
+  public boolean await(End end, Duration limit) {
     return waits.until(() -> end.queue().poll(completions, 1) != 0, limit);
   }
 

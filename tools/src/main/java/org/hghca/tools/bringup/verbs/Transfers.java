@@ -17,7 +17,7 @@ import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 
 /** Moves messages over a pair, one at a time, and checks every byte of them. */
-final class Transfers {
+public final class Transfers {
   static final int IMMEDIATE = 0x1234_5678;
 
   /** Bytes around a target that must not change. */
@@ -29,7 +29,7 @@ final class Transfers {
   private static final byte BLANK = 0x5c;
 
   /** How a message goes. */
-  enum Kind {
+  public enum Kind {
     SEND(WcOpcode.SEND, WcOpcode.RECV),
     SEND_IMM(WcOpcode.SEND, WcOpcode.RECV),
     WRITE(WcOpcode.RDMA_WRITE, null),
@@ -61,7 +61,7 @@ final class Transfers {
   private long bytes;
   private int messages;
 
-  Transfers(Driver driver, Pair pair) {
+  public Transfers(Driver driver, Pair pair) {
     this.driver = driver;
     this.pair = pair;
   }
@@ -85,12 +85,12 @@ final class Transfers {
   }
 
   /** Number of messages transferred. */
-  int messages() {
+  public int messages() {
     return messages;
   }
 
   /** Number of bytes transferred. */
-  long bytes() {
+  public long bytes() {
     return bytes;
   }
 
@@ -112,7 +112,7 @@ final class Transfers {
    * @param to offset in the memory that it goes to, at least the guard
    * @throws StepFailedException when anything about it is wrong
    */
-  void move(Observation o, Kind kind, int length, int from, int to) {
+  public void move(Observation o, Kind kind, int length, int from, int to) {
     boolean read = kind == Kind.READ;
     MemoryRegion source = (read ? pair.right() : pair.left()).memory();
     MemoryRegion target = (read ? pair.left() : pair.right()).memory();

@@ -1,0 +1,77 @@
+package org.hghca.tools.bringup.data;
+
+import java.time.Duration;
+import java.util.Arrays;
+import org.hghca.tools.bringup.board.Driver;
+import org.hghca.tools.bringup.step.Observation;
+import org.hghca.tools.bringup.verbs.Pair;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcOpcode;
+
+/**
+ * Regions of one page to more than a thousand: a message from and to each page, then all memory is
+ * compared. An entry of the translation tables that stands for another page shows.
+ */
+final class Pages {
+  private static final int PAGE = 4096;
+  private static final int LENGTH = 64;
+  private static final int[] SIZES = {1, 2, 3, 64, 512, 513, 1040};
+  private static final int LEAST = 66;
+
+  private final Driver driver;
+
+  Pages(Driver driver) {
+    this.driver = driver;
+  }
+
+  void run(Observation o, Duration time) {
+    int pages = Arrays.stream(SIZES).sum();
+    o.expect(
+        "regions of 1 to %,d pages: a WRITE from each page to the same page of another region; then"
+                .formatted(SIZES[SIZES.length - 1])
+            + " all bytes of all pages as they should be");
+    Quota quota = new Quota(time, pages, LEAST);
+    try (Pair pair = Pair.withDepth(driver, PAGE, MessageStream.DEPTH).connect()) {
+      Window window = new Window(driver, pair, MessageStream.DEPTH);
+      for (int size : SIZES) {
+        if (quota.hasNext()) {
+          region(o, pair, window, size, quota);
+        }
+      }
+    }
+    quota.close(o, "pages");
+  }
+
+  private void region(Observation o, Pair pair, Window window, int pages, Quota quota) {
+    long bytes = (long) pages * PAGE;
+    try (MemoryRegion from =
+            pair.left().domain().allocate(bytes, Pair.access(pair.left().context()));
+        MemoryRegion to =
+            pair.right().domain().allocate(bytes, Pair.access(pair.right().context()))) {
+      to.segment().fill(Payload.BLANK);
+      byte[] expected = new byte[(int) bytes];
+      Arrays.fill(expected, Payload.BLANK);
+      int done = 0;
+      for (int page = 0; page < pages && quota.hasNext(); page++, done++) {
+        if (window.room() == 0) {
+          long _ = window.take(o, WcOpcode.RDMA_WRITE);
+        }
+        int at = page * PAGE + page * LENGTH % PAGE;
+        byte[] message = Payload.of(pages, at, LENGTH);
+        Payload.put(message, from.segment(), at);
+        System.arraycopy(message, 0, expected, at, LENGTH);
+        window.post(
+            new SendRequest(1).rdmaWrite(to.address() + at, to.rkey()).sge(from, at, LENGTH));
+        quota.did();
+      }
+      while (window.outstanding() > 0) {
+        long _ = window.take(o, WcOpcode.RDMA_WRITE);
+      }
+      o.compareNow(
+          "%,d messages to a region of %,d pages".formatted(done, pages),
+          expected,
+          () -> Payload.get(to.segment(), 0, bytes));
+    }
+  }
+}

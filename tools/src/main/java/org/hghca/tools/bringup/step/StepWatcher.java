@@ -1,0 +1,21 @@
+package org.hghca.tools.bringup.step;
+
+/** Gets what a long step says while it runs. Called by the thread of the session. */
+public interface StepWatcher {
+  /** How far the step is; until the next line, or its end. */
+  void progress(String line);
+
+  /** An error after which the step goes on. */
+  void error(String line);
+
+  /** Takes no notice. */
+  static StepWatcher none() {
+    return new StepWatcher() {
+      @Override
+      public void progress(String line) {}
+
+      @Override
+      public void error(String line) {}
+    };
+  }
+}
