@@ -11,6 +11,9 @@ final class ChangedPayload {
 
   private static final int STUCK_BIT = 1 << 3;
 
+  /** No length of a usual message. */
+  private static final int LENGTH = 389;
+
   private ChangedPayload() {}
 
   /** A bit of each dword of memory is stuck at 1. */
@@ -21,6 +24,11 @@ final class ChangedPayload {
       }
     }
     return bytes;
+  }
+
+  /** The last byte of a write of one length is lost. */
+  static byte[] withoutEnd(byte[] bytes, Place place, long iova) {
+    return bytes.length == LENGTH ? Arrays.copyOf(bytes, LENGTH - 1) : bytes;
   }
 
   /** The last dword of each write is lost. */
@@ -68,15 +76,22 @@ final class ChangedPayload {
     return bytes;
   }
 
-  /** A bit of one write of 23 flips. */
+  /** A bit of one write of many flips. */
   static final class Flip implements ChangedData.Change {
-    private static final int EACH = 23;
+    private final int each;
 
     private int written;
 
+    /**
+     * @param each of how many writes one is changed
+     */
+    Flip(int each) {
+      this.each = each;
+    }
+
     @Override
     public byte[] of(byte[] bytes, Place place, long iova) {
-      if (++written % EACH == 0) {
+      if (++written % each == 0) {
         bytes[bytes.length / 2] ^= 4;
       }
       return bytes;

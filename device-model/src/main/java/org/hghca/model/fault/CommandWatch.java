@@ -182,8 +182,8 @@ final class CommandWatch implements Watch {
   }
 
   @Override
-  public synchronized long wrongPage(long iova) {
-    return tables.wrongPage(iova);
+  public synchronized long misplaced(long iova, int first, int end, int back) {
+    return tables.misplaced(iova, first, end, back);
   }
 
   @Override

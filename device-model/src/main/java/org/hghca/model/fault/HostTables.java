@@ -172,11 +172,14 @@ final class HostTables {
     return null;
   }
 
-  /** The same offset in the first page of a region, for an address in its second page. */
-  long wrongPage(long iova) {
+  /** The same offset in an earlier page, for an address in one of some pages of a region. */
+  long misplaced(long iova, int first, int end, int back) {
     for (Mpt region : regions.values()) {
-      if (pageCount(region, region.length()) > 1 && page(region, 1) == (iova & -PAGE)) {
-        return page(region, 0) + (iova & PAGE - 1);
+      int last = Math.min(end, pageCount(region, region.length()));
+      for (int i = first; i < last; i++) {
+        if (page(region, i) == (iova & -PAGE)) {
+          return page(region, i - back) + (iova & PAGE - 1);
+        }
       }
     }
     return iova;

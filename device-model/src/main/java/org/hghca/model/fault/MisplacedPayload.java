@@ -8,12 +8,34 @@ import java.util.Arrays;
 final class MisplacedPayload {
   private MisplacedPayload() {}
 
-  /** What belongs into the second page of a region goes to its first page. */
+  /** What belongs into some pages of a region goes to earlier ones. */
   static final class WrongPage extends Injection {
+    private static final int UPPER_BIT = 512;
+
+    private final int first;
+    private final int end;
+    private final int back;
+
+    private WrongPage(int first, int end, int back) {
+      this.first = first;
+      this.end = end;
+      this.back = back;
+    }
+
+    /** The second page is the first one. */
+    static WrongPage second() {
+      return new WrongPage(1, 2, 1);
+    }
+
+    /** A page from 512 on is that with a number lower by 512. */
+    static WrongPage far() {
+      return new WrongPage(UPPER_BIT, Integer.MAX_VALUE, UPPER_BIT);
+    }
+
     @Override
     boolean store(Place place, long iova, byte[] bytes) {
       boolean isPayload = place.use() == Use.PAYLOAD;
-      return store(isPayload ? site().watch().wrongPage(iova) : iova, bytes);
+      return store(isPayload ? site().watch().misplaced(iova, first, end, back) : iova, bytes);
     }
   }
 

@@ -86,13 +86,31 @@ final class PayloadFaults {
             Fault.HCAS,
             "payload for the second page of a region goes to its first page",
             "the translation of addresses takes the wrong page",
-            MisplacedPayload.WrongPage::new),
+            MisplacedPayload.WrongPage::second),
+        new Fault(
+            "far-page",
+            Fault.HCAS,
+            "payload for page 512 of a region and later ones goes 512 pages lower",
+            "the translation of addresses takes the wrong page",
+            MisplacedPayload.WrongPage::far),
+        new Fault(
+            "one-length",
+            Fault.ALL,
+            "a write of payload of 389 bytes lacks its last byte",
+            "the ends of some lengths are missing",
+            () -> payload(ChangedPayload::withoutEnd)),
         new Fault(
             "rare-flip",
             Fault.ALL,
             "a bit of one write of payload in 23 flips",
             "payload has rare bit errors",
-            () -> payload(new ChangedPayload.Flip())));
+            () -> payload(new ChangedPayload.Flip(23))),
+        new Fault(
+            "rarer-flip",
+            Fault.ALL,
+            "a bit of one write of payload in 1,009 flips",
+            "payload has rare bit errors",
+            () -> payload(new ChangedPayload.Flip(1009))));
   }
 
   private static Injection payload(ChangedData.Change change) {

@@ -26,11 +26,14 @@ interface Watch {
   boolean isSendDoorbell(int bar, long offset, int width, long value);
 
   /**
-   * Where the page of some payload is instead, if it is the second page of a region: its first one.
+   * Where a page of some payload is instead, if it is one of some pages of a region.
    *
+   * @param first number of the first of them in the region
+   * @param end number of the first that is none of them
+   * @param back how many pages before it the page is that is used instead
    * @return the same address where it is another page
    */
-  default long wrongPage(long iova) {
+  default long misplaced(long iova, int first, int end, int back) {
     return iova;
   }
 

@@ -7,7 +7,7 @@ import org.hghca.tools.bringup.cause.Conclusion.Cause;
 /** The table of patterns: which failure points to which part of a device. */
 final class Patterns {
   private static final String ANSWERS = "(dma\\.first|profile|cmd\\..*|roce\\.limits)";
-  private static final String DATA = "(loop\\.(send|write|read)|(rc|uc|ud)\\..*)";
+  private static final String DATA = "(loop\\.(send|write|read)|(rc|uc|ud|data)\\..*)";
 
   /** In order: the first that fits. */
   private static final List<FailurePattern> TABLE =
@@ -153,6 +153,11 @@ final class Patterns {
               "events? came|no thread woke|not woken",
               "events do not arrive",
               "the write of the EQE, the arm register of the CQ, the EQ context"),
+          FailurePattern.of(
+              "data\\.pages",
+              "(message to page \\S+ is in page \\S+)",
+              "the translation of addresses takes the wrong page: the %s",
+              "the index into the MTT: its stride and its upper bits; the MPT entry's mtt_addr"),
           FailurePattern.of(
               DATA,
               "ms later",

@@ -157,6 +157,10 @@ final class MessageStream implements AutoCloseable {
 
   @Override
   public void close() {
-    pair.close();
+    try {
+      window.drain();
+    } finally {
+      pair.close();
+    }
   }
 }

@@ -49,15 +49,22 @@ final class Pages {
             pair.left().domain().allocate(bytes, Pair.access(pair.left().context()));
         MemoryRegion to =
             pair.right().domain().allocate(bytes, Pair.access(pair.right().context()))) {
+      fill(o, window, from, to, pages, quota);
+    }
+  }
+
+  private static void fill(
+      Observation o, Window window, MemoryRegion from, MemoryRegion to, int pages, Quota quota) {
+    try {
       to.segment().fill(Payload.BLANK);
-      byte[] expected = new byte[(int) bytes];
+      byte[] expected = new byte[pages * PAGE];
       Arrays.fill(expected, Payload.BLANK);
       int done = 0;
       for (int page = 0; page < pages && quota.hasNext(); page++, done++) {
         if (window.room() == 0) {
           long _ = window.take(o, WcOpcode.RDMA_WRITE);
         }
-        int at = page * PAGE + page * LENGTH % PAGE;
+        int at = place(page);
         byte[] message = Payload.of(pages, at, LENGTH);
         Payload.put(message, from.segment(), at);
         System.arraycopy(message, 0, expected, at, LENGTH);
@@ -68,10 +75,39 @@ final class Pages {
       while (window.outstanding() > 0) {
         long _ = window.take(o, WcOpcode.RDMA_WRITE);
       }
+      byte[] seen = Payload.get(to.segment(), 0, expected.length);
+      for (int page = 0; page < done; page++) {
+        int instead = foundIn(seen, page, pages);
+        o.check(
+            instead == page,
+            "region of %,d pages: the message to page %,d is in page %,d"
+                .formatted(pages, page, instead));
+      }
       o.compareNow(
           "%,d messages to a region of %,d pages".formatted(done, pages),
           expected,
-          () -> Payload.get(to.segment(), 0, bytes));
+          () -> Payload.get(to.segment(), 0, expected.length));
+    } finally {
+      window.drain();
     }
+  }
+
+  /** Where the message to a page is. */
+  private static int place(int page) {
+    return page * PAGE + page * LENGTH % PAGE;
+  }
+
+  /** The page that holds the message to a page; that page itself when none does. */
+  private static int foundIn(byte[] seen, int page, int pages) {
+    byte[] message = Payload.of(pages, place(page), LENGTH);
+    int offset = place(page) % PAGE;
+    for (int i = 0; i < pages; i++) {
+      int other = (page + i) % pages;
+      int at = other * PAGE + offset;
+      if (Arrays.equals(seen, at, at + LENGTH, message, 0, LENGTH)) {
+        return other;
+      }
+    }
+    return page;
   }
 }

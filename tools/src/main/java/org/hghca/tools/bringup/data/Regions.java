@@ -71,6 +71,7 @@ final class Regions {
               () -> Payload.get(memory, 0, memory.byteSize()));
         }
       } finally {
+        window.drain();
         regions.reversed().forEach(MemoryRegion::close);
       }
     }

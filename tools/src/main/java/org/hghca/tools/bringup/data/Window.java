@@ -85,6 +85,15 @@ final class Window {
     received++;
   }
 
+  /**
+   * Waits for the requests that are in flight: a card does not forget those of a closed queue pair.
+   */
+  void drain() {
+    while (outstanding() > 0 && pair.await(pair.left(), driver.options().limit())) {
+      completed++;
+    }
+  }
+
   private void await(Observation o, End end, long id, WcOpcode opcode, String side) {
     o.check(
         pair.await(end, driver.options().limit()),
