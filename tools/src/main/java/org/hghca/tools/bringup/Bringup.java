@@ -230,7 +230,13 @@ public final class Bringup {
     Verdict verdict = Verdict.PASS;
     String complaint = "";
     try {
-      guarded(thread, step.time(), () -> step.body().run(seen));
+      guarded(
+          thread,
+          step.time(),
+          () -> {
+            step.body().run(seen);
+            seen.raised(driver.takeEvents());
+          });
       if (!seen.warnings().isEmpty()) {
         verdict = Verdict.WARN;
         complaint = String.join("; ", seen.warnings());

@@ -1,6 +1,7 @@
 package org.hghca.tools.bringup.board;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.hghca.tools.bringup.step.Observation;
@@ -22,6 +23,8 @@ public final class Driver {
   public static final int EVENT_RING = 128;
 
   private final Target board;
+  private final RaisedEvents events = new RaisedEvents();
+
   private Context left;
   private Context peer;
   private boolean looped;
@@ -80,6 +83,22 @@ public final class Driver {
     close();
     left = RdmaDevices.open(locator());
     peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
+  }
+
+  /** Collects asynchronous events: those of an object are gone when it is closed. */
+  public void collectEvents() {
+    if (left != null) {
+      events.collect(left);
+    }
+    if (peer != null) {
+      events.collect(peer);
+    }
+  }
+
+  /** The asynchronous events since the last call that say that something is wrong. */
+  public List<String> takeEvents() {
+    collectEvents();
+    return events.take();
   }
 
   /** The board. */

@@ -159,6 +159,11 @@ final class Patterns {
               "the translation of addresses takes the wrong page: the %s",
               "the index into the MTT: its stride and its upper bits; the MPT entry's mtt_addr"),
           FailurePattern.of(
+              ".*",
+              "but the device raised (\\S+)",
+              "the device reports an error that nothing has caused: %s",
+              "what raises this event; the state of the object that it names"),
+          FailurePattern.of(
               DATA,
               "ms later",
               "completions overtake payload",

@@ -17,6 +17,7 @@ public final class Observation {
   private final List<String> warnings = new ArrayList<>();
   private final List<Comparison> comparisons = new ArrayList<>();
 
+  private boolean eventsExpected;
   private Optional<SuiteReport> measurements = Optional.empty();
 
   private final StepWatcher watcher;
@@ -46,6 +47,24 @@ public final class Observation {
   /** Says what was seen. */
   public void saw(String text) {
     seen.add(text);
+  }
+
+  /** The step makes the device raise asynchronous events. */
+  public void expectEvents() {
+    eventsExpected = true;
+  }
+
+  /**
+   * Asynchronous events that say that something is wrong.
+   *
+   * @throws StepFailedException when the step expects none
+   */
+  public void raised(List<String> events) {
+    events.forEach(event -> saw("asynchronous event: " + event));
+    check(
+        eventsExpected || events.isEmpty(),
+        "every value is as expected, but the device raised %s"
+            .formatted(String.join(", ", events)));
   }
 
   /** Records what was measured. */

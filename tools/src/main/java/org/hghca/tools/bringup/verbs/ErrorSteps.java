@@ -64,7 +64,10 @@ public final class ErrorSteps {
         title,
         "interface document, tables 3-3-4 and 3-3-5; RTL ENG/RequesterRecvControl.v",
         "run the step alone with --only and look at the completion",
-        body,
+        o -> {
+          o.expectEvents();
+          body.run(o);
+        },
         need);
   }
 

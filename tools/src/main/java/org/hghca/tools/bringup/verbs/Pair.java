@@ -6,7 +6,6 @@ import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Set;
 import org.hghca.tools.bringup.board.Driver;
-import org.hghca.tools.bringup.step.Waits;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -55,7 +54,7 @@ public final class Pair implements AutoCloseable {
   }
 
   private final Deque<AutoCloseable> resources = new ArrayDeque<>();
-  private final Waits waits;
+  private final Driver driver;
   private final End left;
   private final End right;
   private final Completions completions = new Completions(1);
@@ -73,7 +72,7 @@ public final class Pair implements AutoCloseable {
       boolean notified,
       int depth,
       int ringEntries) {
-    this.waits = driver.waits();
+    this.driver = driver;
     try {
       this.left = make(driver.left(), type, bytes, inline, false, depth, ringEntries);
       this.right = make(driver.right(), type, bytes, 0, notified, depth, ringEntries);
@@ -198,11 +197,12 @@ public final class Pair implements AutoCloseable {
    * @return whether there was one
    */
   public boolean await(End end, Duration limit) {
-    return waits.until(() -> end.queue().poll(completions, 1) != 0, limit);
+    return driver.waits().until(() -> end.queue().poll(completions, 1) != 0, limit);
   }
 
   @Override
   public void close() {
+    driver.collectEvents();
     while (!resources.isEmpty()) {
       try {
         resources.pop().close();
