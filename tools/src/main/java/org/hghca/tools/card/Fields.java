@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 
 /**
  * Values by name, in order. A value is a text, a number, a boolean, {@link Shown}, {@code Fields},
@@ -26,6 +27,19 @@ final class Fields {
     return this;
   }
 
+  boolean has(String name) {
+    return values.containsKey(name);
+  }
+
+  Object get(String name) {
+    return values.get(name);
+  }
+
+  /** A value as text on one line. */
+  static String text(Object value) {
+    return String.join(" ", block(value));
+  }
+
   boolean isEmpty() {
     return values.isEmpty();
   }
@@ -44,6 +58,13 @@ final class Fields {
       case List<?> list -> list.stream().map(Fields::json).toList();
       default -> value;
     };
+  }
+
+  /** The values as text on one line. */
+  String line() {
+    StringJoiner line = new StringJoiner(" ");
+    values.forEach((name, value) -> line.add(name + "=" + text(value)));
+    return line.toString();
   }
 
   /** The values as text: one a line, in columns, nested ones indented. */

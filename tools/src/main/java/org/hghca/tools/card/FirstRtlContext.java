@@ -43,13 +43,16 @@ final class FirstRtlContext {
   private final int number;
   private final Optional<MemorySegment> sent;
 
-  FirstRtlContext(MemorySegment answer, int number, Optional<SentContexts.Sent> sent) {
+  /**
+   * An answer.
+   *
+   * @param number of the queue pair
+   * @param sent the last context that was sent; empty when none was
+   */
+  FirstRtlContext(MemorySegment answer, int number, Optional<MemorySegment> sent) {
     this.answer = answer;
     this.number = number;
-    this.sent =
-        sent.map(SentContexts.Sent::inbox)
-            .filter(inbox -> inbox.length >= QueuePairContext.LAYOUT.size())
-            .map(MemorySegment::ofArray);
+    this.sent = sent;
   }
 
   /** The values that are true of the card. */

@@ -45,7 +45,7 @@ final class HcrRun {
         Hangs.line(
             card.profiles(),
             new Hangs.Request(command, opModifier, inModifier, inbox),
-            card.pages());
+            card.history().pages());
     if (hangs.isPresent() && !line.unsafe()) {
       throw new RequestFailedException(
           "%s is not given to a card of profile %s: %s; --unsafe gives it"
@@ -101,7 +101,7 @@ final class HcrRun {
       mailboxes.abandon();
       throw e;
     } finally {
-      for (CommandRecord each : card.takeCommands()) {
+      for (CommandRecord each : card.function().commands()) {
         micros = each.micros();
       }
     }

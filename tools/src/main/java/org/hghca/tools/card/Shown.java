@@ -8,7 +8,7 @@ import org.hghca.tools.raw.Hexdump;
 /**
  * A value whose text for people differs from its JSON.
  *
- * @param json a number or a text
+ * @param json a number, a text, or a list or map of them
  * @param text its lines
  */
 record Shown(Object json, List<String> text) {
@@ -42,6 +42,11 @@ record Shown(Object json, List<String> text) {
   /** Bytes: in JSON in hexadecimal, in text as a dump. */
   static Shown bytes(byte[] bytes) {
     return new Shown(HexFormat.of().formatHex(bytes), Hexdump.lines(bytes));
+  }
+
+  /** Texts: in JSON a list of them, in text one a line. */
+  static Shown lines(List<String> lines) {
+    return new Shown(List.copyOf(lines), lines.isEmpty() ? List.of("none") : lines);
   }
 
   private static BigInteger unsigned(long value) {

@@ -1,17 +1,13 @@
 package org.hghca.tools.raw;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.WriteMtt;
-import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 
@@ -24,7 +20,8 @@ public final class CommandTap implements MmioHandler {
   private static final int NO_HCR = -1;
 
   private final MmioRegion registers;
-  private final Set<DmaMapping> memory = ConcurrentHashMap.newKeySet();
+  private final MappedMemory memory;
+  private final CardHistory history = new CardHistory();
   private final int[] shadow = new int[Hcr.SIZE / Integer.BYTES];
   private final List<CommandRecord> records = new ArrayList<>();
   private int base = NO_HCR;
@@ -33,8 +30,14 @@ public final class CommandTap implements MmioHandler {
   private long started;
   private byte[] inbox = {};
 
-  CommandTap(MmioRegion registers) {
+  /**
+   * In front of BAR0.
+   *
+   * @param memory where mailboxes may be
+   */
+  CommandTap(MmioRegion registers, MappedMemory memory) {
     this.registers = registers;
+    this.memory = memory;
   }
 
   /** BAR0 as seen through this. */
@@ -52,13 +55,9 @@ public final class CommandTap implements MmioHandler {
     wholeBar = true;
   }
 
-  /** Memory that the card can reach, where mailboxes may be. */
-  void add(DmaMapping mapping) {
-    memory.add(mapping);
-  }
-
-  void remove(DmaMapping mapping) {
-    memory.remove(mapping);
+  /** What the commands have given to the card. */
+  CardHistory history() {
+    return history;
   }
 
   /** Returns and clears the record, including a command that has not completed. */
@@ -125,7 +124,7 @@ public final class CommandTap implements MmioHandler {
     int size = HcrCommand.of(Hcr.op(word)).map(HcrCommand::outboxSize).orElse(0);
     boolean answered = ended && Hcr.status(answer) == 0;
     long outParam = parameter(Hcr.OUT_PARAM_HIGH);
-    records.add(
+    CommandRecord record =
         new CommandRecord(
             word,
             dword(Hcr.IN_MODIFIER),
@@ -135,7 +134,9 @@ public final class CommandTap implements MmioHandler {
             answered ? bytes(outParam, size) : new byte[0],
             answer,
             nanos,
-            ended));
+            ended);
+    records.add(record);
+    history.learn(record);
   }
 
   private int inboxSize() {
@@ -158,15 +159,13 @@ public final class CommandTap implements MmioHandler {
     return (long) dword(offset) << 32 | Integer.toUnsignedLong(dword(offset + Integer.BYTES));
   }
 
-  /** The memory at an address of the card; empty if it is not in one piece. */
+  /** The memory at an address of the card; empty if it is not there in one piece. */
   private byte[] bytes(long iova, int size) {
-    for (DmaMapping mapping : memory) {
-      long at = iova - mapping.iova(0);
-      MemorySegment segment = mapping.segment();
-      if (size > 0 && at >= 0 && at + size <= segment.byteSize()) {
-        return segment.asSlice(at, size).toArray(ValueLayout.JAVA_BYTE);
-      }
-    }
-    return new byte[0];
+    return size == 0
+        ? new byte[0]
+        : memory
+            .at(iova, size)
+            .map(found -> found.toArray(ValueLayout.JAVA_BYTE))
+            .orElse(new byte[0]);
   }
 }
