@@ -246,7 +246,7 @@ class CardHazardsTest {
       assertThat(card.get(name)).as(name).isEqualTo(driver.get(name)).isNotEqualTo(0);
     }
     assertThat(all.get(3)).containsEntry("driver", "nothing sent by this session");
-    assertThat(all.get(4).get("card").toString()).startsWith("not known: no command returns");
+    assertThat(all.get(4).get("card").toString()).startsWith("not known: no command returns its");
   }
 
   @Test

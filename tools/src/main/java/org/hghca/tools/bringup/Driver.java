@@ -1,8 +1,12 @@
 package org.hghca.tools.bringup;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.hghca.tools.raw.TappedFunction;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;
@@ -16,13 +20,22 @@ final class Driver {
   static final int PORT = 1;
 
   private final Target board;
+  private final Bench bench;
+  private final Deque<Runnable> held = new ArrayDeque<>();
+  private TappedFunction tapped;
   private Context left;
   private Context peer;
   private boolean looped;
   private boolean reportsDmaFaults;
 
-  Driver(Target board) {
+  /**
+   * On a board.
+   *
+   * @param bench tells whether its function must be tapped, and its objects kept
+   */
+  Driver(Target board, Bench bench) {
     this.board = board;
+    this.bench = bench;
   }
 
   BringupOptions options() {
@@ -67,8 +80,39 @@ final class Driver {
   void open() {
     reportsDmaFaults = board.function() == null || board.function().reportsDmaFaults();
     board.close();
-    left = RdmaDevices.open(locator());
+    if (bench.taps()) {
+      TappedDriver opened = TappedDriver.open(Locator.parse(locator()), board.hcrBase().getAsInt());
+      tapped = opened.function();
+      left = opened.context();
+    } else {
+      left = RdmaDevices.open(locator());
+    }
     peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
+  }
+
+  /** The function of the open board, if it is tapped. */
+  Optional<TappedFunction> tapped() {
+    return Optional.ofNullable(tapped);
+  }
+
+  /**
+   * Closes objects of a step, at once or, where a prompt may look at them, at {@link #release}.
+   *
+   * @param closing closes them
+   */
+  void close(Runnable closing) {
+    if (bench.keep()) {
+      held.push(closing);
+    } else {
+      closing.run();
+    }
+  }
+
+  /** Closes what is held back; the step has ended, and nobody looks at it. */
+  void release() {
+    while (!held.isEmpty()) {
+      held.pop().run();
+    }
   }
 
   /** The board. */
@@ -146,11 +190,24 @@ final class Driver {
     Context other = peer;
     left = null;
     peer = null;
+    tapped = null;
+    closeHeld();
     if (other != null) {
       other.close();
     }
     if (closing != null) {
       closing.close();
+    }
+  }
+
+  /** After a failure: what cannot be closed has failed with it. */
+  private void closeHeld() {
+    while (!held.isEmpty()) {
+      try {
+        held.pop().run();
+      } catch (RuntimeException e) {
+        // The step has failed already; the device is closed next.
+      }
     }
   }
 }

@@ -52,6 +52,7 @@ final class Pair implements AutoCloseable {
     }
   }
 
+  private final Driver driver;
   private final Deque<AutoCloseable> resources = new ArrayDeque<>();
   private final Waits waits;
   private final End left;
@@ -65,6 +66,7 @@ final class Pair implements AutoCloseable {
 
   private Pair(
       Driver driver, QpType type, int bytes, int inline, boolean notified, int ringEntries) {
+    this.driver = driver;
     this.waits = driver.waits();
     try {
       this.left = make(driver.left(), type, bytes, inline, false, ringEntries);
@@ -183,6 +185,10 @@ final class Pair implements AutoCloseable {
 
   @Override
   public void close() {
+    driver.close(this::closeAll);
+  }
+
+  private void closeAll() {
     while (!resources.isEmpty()) {
       try {
         resources.pop().close();

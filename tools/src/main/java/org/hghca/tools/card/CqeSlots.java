@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.HardwareProfile;
@@ -22,6 +23,8 @@ import org.hghca.tools.raw.SentContexts;
 final class CqeSlots implements Slots {
   static final String TABLE = "tables 3-3-1 to 3-3-4 (CQE)";
 
+  private static final MemorySegment SENTINELS = sentinels();
+
   private final MemorySegment ring;
   private final Card card;
   private final HardwareProfile profile;
@@ -30,6 +33,12 @@ final class CqeSlots implements Slots {
     this.ring = ring;
     this.card = card;
     this.profile = card.profile().orElseThrow();
+  }
+
+  private static MemorySegment sentinels() {
+    MemorySegment entry = MemorySegment.ofArray(new byte[Cqe.SIZE]);
+    Cqe.fill(entry, 0, 1);
+    return entry;
   }
 
   @Override
@@ -53,14 +62,6 @@ final class CqeSlots implements Slots {
   public boolean isEmpty(int slot) {
     MemorySegment entry = ring.asSlice(at(slot), Cqe.SIZE);
     return entry.mismatch(SENTINELS) < 0;
-  }
-
-  private static final MemorySegment SENTINELS = sentinels();
-
-  private static MemorySegment sentinels() {
-    MemorySegment entry = MemorySegment.ofArray(new byte[Cqe.SIZE]);
-    Cqe.fill(entry, 0, 1);
-    return entry;
   }
 
   private boolean isError(int slot) {
@@ -133,6 +134,19 @@ final class CqeSlots implements Slots {
         .of(CardObject.QP, qpn)
         .filter(SentContexts.Sent::isInForce)
         .flatMap(SentContexts.Sent::wholeContext);
+  }
+
+  /** wqe of the newest completion of a send that was not polled; empty when there is none. */
+  OptionalInt newestSend(int qpn) {
+    OptionalInt newest = OptionalInt.empty();
+    int first = Run.of(count(), this::isValid).first().orElse(0);
+    for (int i = 0; i < count(); i++) {
+      int slot = (first + i) % count();
+      if (isValid(slot) && Cqe.isSend(last(slot)) && Cqe.qpn(ring, at(slot)) == qpn) {
+        newest = OptionalInt.of(Cqe.wqeOffset(ring, at(slot)));
+      }
+    }
+    return newest;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package org.hghca.tools.card;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +21,7 @@ final class Dump {
 
   private static final String RING = "ring";
   private static final int NUMBER_BITS = 24;
+  private static final int MOST_NUMBERS = 16;
   private static final String NOT_KNOWN = "not known: ";
 
   private final Card card;
@@ -39,7 +41,7 @@ final class Dump {
     int number =
         Numbers.parseInt(
             "the number of the " + object,
-            words.next("a number is missing: " + usage),
+            words.next("a number is missing: " + usage + known(object)),
             NUMBER_BITS);
     SlotRange range = ring ? SlotRange.of(words) : SlotRange.ALL;
     words.end(usage);
@@ -54,6 +56,19 @@ final class Dump {
     } else {
       context(object, number, reply);
     }
+  }
+
+  /** The numbers that were given to the card, the highest last. */
+  private String known(CardObject object) {
+    List<String> numbers =
+        card.history().sent().inForce(object).stream().map(String::valueOf).toList();
+    int first = Math.max(0, numbers.size() - MOST_NUMBERS);
+    return numbers.isEmpty()
+        ? ""
+        : "; the card has %s%s"
+            .formatted(
+                first > 0 ? "..., " : "",
+                String.join(", ", numbers.subList(first, numbers.size())));
   }
 
   private static CardObject object(String word, String usage) {
@@ -76,7 +91,7 @@ final class Dump {
     Fields driver = sent.map(last -> driver(object, last)).orElse(new Fields());
     reply.put("driver", driver.isEmpty() ? "nothing sent by this session" : driver);
     Object answer = card(object, number, sent);
-    reply.put("card", answer);
+    reply.put("card", answer instanceof Fields fields ? beside(fields, driver) : answer);
     Contradictions contradictions = new Contradictions(card);
     if (answer instanceof Fields fields && sent.isPresent() && sent.get().inbox().length != 0) {
       contradictions.compare(object, fields, driver);
@@ -87,6 +102,17 @@ final class Dump {
     reply.put("inconsistent", Shown.lines(contradictions.found()));
   }
 
+  /** What the card has answered; as text without the fields that are as they were sent. */
+  private static Shown beside(Fields answer, Fields driver) {
+    Fields other = answer.without(driver);
+    List<String> lines = new ArrayList<>(other.lines());
+    int same = answer.size() - other.size();
+    if (same > 0) {
+      lines.add("%d fields as they were sent".formatted(same));
+    }
+    return new Shown(answer.json(), lines);
+  }
+
   private Object card(CardObject object, int number, Optional<SentContexts.Sent> sent) {
     HardwareProfile profile = card.profile().orElseThrow();
     return switch (object) {
@@ -95,7 +121,7 @@ final class Dump {
           profile == HardwareProfile.S
               ? MailboxText.of(object.layout(), ask(HcrCommand.QUERY_SRQ, number))
               : NOT_KNOWN + "profile %s has no shared receive queues".formatted(profile);
-      case CQ, EQ, MPT -> NOT_KNOWN + "no command returns the context of a " + object;
+      case CQ, EQ, MPT -> NOT_KNOWN + "no command returns its context";
     };
   }
 

@@ -35,6 +35,22 @@ final class Fields {
     return values.get(name);
   }
 
+  int size() {
+    return values.size();
+  }
+
+  /** Those that others do not have with the same value. */
+  Fields without(Fields others) {
+    Fields rest = new Fields();
+    values.forEach(
+        (name, value) -> {
+          if (!value.equals(others.values.get(name))) {
+            rest.put(name, value);
+          }
+        });
+    return rest;
+  }
+
   /** A value as text on one line. */
   static String text(Object value) {
     return String.join(" ", block(value));

@@ -13,6 +13,9 @@ import org.hghca.tools.raw.SentContexts;
 
 /** The memory behind a key, by what was sent: MPT entry, MTT entries, pages that are mapped. */
 final class KeyMemory {
+  /** The driver and the steps change the other 8 bits with each use of an entry. */
+  private static final int KEY_INDEX_BITS = 24;
+
   private final Card card;
 
   KeyMemory(Card card) {
@@ -39,7 +42,8 @@ final class KeyMemory {
 
   /** The number of the MPT entry that a key names. */
   int index(int key) {
-    return key & (1 << card.profile().orElseThrow().keyIndexBits()) - 1;
+    int bits = card.profile().orElseThrow().keyIndexBits();
+    return key & (1 << (bits == 0 ? KEY_INDEX_BITS : bits)) - 1;
   }
 
   private String name(int key) {

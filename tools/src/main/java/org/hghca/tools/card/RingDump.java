@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -11,6 +12,7 @@ import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventQueueContext;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.QpcServiceType;
@@ -44,6 +46,9 @@ final class RingDump {
 
   /** Dumps the ring of a line; the words behind {@code ring}. */
   void run(CardObject object, int number, SlotRange range, Fields reply) {
+    if (object == CardObject.MPT || object == CardObject.SRQ) {
+      throw new RequestFailedException("dump ring is not for the %s: %s".formatted(object, USAGE));
+    }
     reply.put("object", "ring of " + object);
     reply.put("number", number);
     Optional<SentContexts.Sent> sent = card.history().sent().of(object, number);
@@ -66,7 +71,7 @@ final class RingDump {
         reply.put("table", EqeSlots.TABLE);
         ring(events(body), range, reply, ring -> new EqeSlots(ring, card, number));
       }
-      default -> throw new RequestFailedException("a %s has no ring: %s".formatted(object, USAGE));
+      case MPT, SRQ -> throw new IllegalStateException(object.name()); // refused above
     }
   }
 
@@ -96,7 +101,9 @@ final class RingDump {
             send,
             range,
             new Fields(),
-            ring -> new SendSlots(ring, send.stride(), keys, pd, doorbell, ud)));
+            ring ->
+                new SendSlots(
+                    ring, send.stride(), keys, pd, doorbell, completed(body, number), ud)));
     reply.put(
         "receive",
         QueuePairContext.HAS_SRQ.get(body) == 1
@@ -106,6 +113,21 @@ final class RingDump {
                 range,
                 new Fields(),
                 ring -> new ReceiveSlots(ring, receive.stride(), keys, pd)));
+  }
+
+  /** What the CQ in memory says of a send queue; wqe of the second RTL is not verified. */
+  private OptionalInt completed(MemorySegment body, int qpn) {
+    if (card.profile().orElseThrow() == HardwareProfile.R2) {
+      return OptionalInt.empty();
+    }
+    return card.history()
+        .sent()
+        .of(CardObject.CQ, QueuePairContext.SEND_CQN.get(body))
+        .flatMap(SentContexts.Sent::wholeContext)
+        .map(this::completions)
+        .flatMap(queue -> keys.find(queue.lkey(), queue.pd(), queue.offset(), queue.bytes()).copy())
+        .map(ring -> new CqeSlots(ring, card).newestSend(qpn))
+        .orElse(OptionalInt.empty());
   }
 
   private static long slots(Queue queue) {

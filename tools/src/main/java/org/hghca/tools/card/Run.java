@@ -39,6 +39,8 @@ record Run(OptionalInt first, OptionalInt end, int pieces) {
 
   /** A position for people; says why it is not known. */
   static Object shown(OptionalInt slot) {
-    return slot.isPresent() ? slot.getAsInt() : "not known: the slots do not tell";
+    return slot.isPresent()
+        ? slot.getAsInt()
+        : "not known: none or all of the slots hold something";
   }
 }

@@ -3,6 +3,7 @@ package org.hghca.tools.card;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.NextUnit;
@@ -11,18 +12,27 @@ import org.hghca.abi.WqeOpcode;
 /** A send queue in memory, and its last doorbell. */
 final class SendSlots extends WqeSlots {
   private final OptionalLong doorbell;
+  private final OptionalInt completed;
   private final boolean ud;
 
   /**
    * A queue.
    *
    * @param doorbell the last one; empty before one
+   * @param completed byte offset of the WQE of the newest completion; empty when it is not known
    * @param ud whether its transport is UD
    */
   SendSlots(
-      MemorySegment ring, int stride, KeyMemory keys, int pd, OptionalLong doorbell, boolean ud) {
+      MemorySegment ring,
+      int stride,
+      KeyMemory keys,
+      int pd,
+      OptionalLong doorbell,
+      OptionalInt completed,
+      boolean ud) {
     super(ring, stride, keys, pd);
     this.doorbell = doorbell;
+    this.completed = completed;
     this.ud = ud;
   }
 
@@ -88,24 +98,25 @@ final class SendSlots extends WqeSlots {
 
   @Override
   public Fields positions() {
-    if (doorbell.isEmpty()) {
-      return new Fields()
-          .put("producer", "not known: no doorbell was rung")
-          .put("doorbell", "none");
-    }
-    long value = doorbell.getAsLong();
-    int offset = head();
-    return new Fields()
-        .put("producer", chain().isEmpty() ? "not known: no slot was rung for" : end())
-        .put(
-            "doorbell",
-            "qpn=%d sq_head=0x%x size0=%d f=%d opcode=%s"
-                .formatted(
-                    Doorbell.qpn(value),
-                    offset,
-                    Doorbell.size16(value),
-                    Doorbell.fence(value),
-                    WqeOpcode.name(Doorbell.opcode(value))));
+    Fields positions = new Fields();
+    positions.put(
+        "producer", chain().isEmpty() ? "not known: no doorbell for a slot was rung" : end());
+    positions.put(
+        "consumer",
+        completed.isPresent() && isSlot(completed.getAsInt())
+            ? (completed.getAsInt() / stride() + 1) % count()
+            : "not known: its CQ holds no completion that was not polled");
+    return positions.put("doorbell", doorbell.isPresent() ? text(doorbell.getAsLong()) : "none");
+  }
+
+  private static String text(long doorbell) {
+    return "qpn=%d sq_head=0x%x size0=%d f=%d opcode=%s"
+        .formatted(
+            Doorbell.qpn(doorbell),
+            Doorbell.headUnits16(doorbell) * NextUnit.SIZE,
+            Doorbell.size16(doorbell),
+            Doorbell.fence(doorbell),
+            WqeOpcode.name(Doorbell.opcode(doorbell)));
   }
 
   private int end() {

@@ -3,6 +3,7 @@ package org.hghca.tools.raw;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
@@ -19,6 +20,9 @@ import org.hghca.vfio.MmioRegion;
 public final class CommandTap implements MmioHandler {
   private static final int NO_HCR = -1;
 
+  /** How long a thread waits for the end of another one's command before it gives its own. */
+  private static final long TURN_MILLIS = 1000;
+
   private final MmioRegion registers;
   private final MappedMemory memory;
   private final CardHistory history = new CardHistory();
@@ -27,6 +31,10 @@ public final class CommandTap implements MmioHandler {
   private int base = NO_HCR;
   private boolean wholeBar;
   private boolean running;
+
+  /** Who gives a command: the dwords of two must not mix, and a driver has threads of its own. */
+  private Thread giver;
+
   private long started;
   private byte[] inbox = {};
 
@@ -75,7 +83,8 @@ public final class CommandTap implements MmioHandler {
     check(offset, width);
     int value = registers.readInt(offset);
     synchronized (this) {
-      if (running && offset == (long) base + Hcr.COMMAND && (!Hcr.go(value) || value == -1)) {
+      boolean ends = offset == (long) base + Hcr.COMMAND && (!Hcr.go(value) || value == -1);
+      if (running && ends && giver == Thread.currentThread()) {
         end(value, value != -1);
       }
     }
@@ -88,6 +97,7 @@ public final class CommandTap implements MmioHandler {
     synchronized (this) {
       long at = offset - base;
       if (base != NO_HCR && at >= 0 && at < Hcr.SIZE) {
+        takeTurn();
         shadow[(int) at / Integer.BYTES] = (int) value;
         if (at == Hcr.COMMAND && Hcr.go((int) value)) {
           begin();
@@ -95,6 +105,24 @@ public final class CommandTap implements MmioHandler {
       }
     }
     registers.writeInt(offset, (int) value);
+  }
+
+  private void takeTurn() {
+    boolean interrupted = false;
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TURN_MILLIS);
+    long left = TURN_MILLIS;
+    while (giver != null && giver != Thread.currentThread() && left > 0) {
+      try {
+        wait(left);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+      left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+    }
+    giver = Thread.currentThread();
+    if (interrupted) {
+      giver.interrupt();
+    }
   }
 
   private synchronized void check(long offset, int width) {
@@ -120,6 +148,8 @@ public final class CommandTap implements MmioHandler {
   private void end(int answer, boolean ended) {
     long nanos = System.nanoTime() - started;
     running = false;
+    giver = null;
+    notifyAll();
     int word = dword(Hcr.COMMAND);
     int size = HcrCommand.of(Hcr.op(word)).map(HcrCommand::outboxSize).orElse(0);
     boolean answered = ended && Hcr.status(answer) == 0;

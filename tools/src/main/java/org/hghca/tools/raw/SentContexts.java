@@ -2,6 +2,7 @@ package org.hghca.tools.raw;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -94,5 +95,14 @@ public final class SentContexts {
   /** The last command for an object; empty when there was none. */
   public synchronized Optional<Sent> of(CardObject object, int number) {
     return Optional.ofNullable(last.get(new Place(object, number)));
+  }
+
+  /** The numbers of the objects of a kind that the card has, in order. */
+  public synchronized List<Integer> inForce(CardObject object) {
+    return last.entrySet().stream()
+        .filter(entry -> entry.getKey().object == object && entry.getValue().isInForce())
+        .map(entry -> entry.getKey().number)
+        .sorted()
+        .toList();
   }
 }
