@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.hghca.mailbox.HcrProbe;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.vfio.VfioException;
 

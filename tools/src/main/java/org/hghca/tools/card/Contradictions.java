@@ -10,6 +10,9 @@ import org.hghca.abi.MailboxField;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.SrqContext;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
+import org.hghca.tools.card.ring.KeyMemory;
 import org.hghca.tools.raw.CardObject;
 import org.hghca.tools.raw.SentContexts;
 
@@ -39,7 +42,7 @@ final class Contradictions {
 
   Contradictions(Card card) {
     this.card = card;
-    this.keys = new KeyMemory(card);
+    this.keys = new KeyMemory(card.function(), card.profile().orElseThrow());
   }
 
   /** What was found, one a line. */

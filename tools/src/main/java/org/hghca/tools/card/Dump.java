@@ -9,6 +9,8 @@ import java.util.Optional;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
 import org.hghca.icm.IcmTable;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.CardObject;
 import org.hghca.tools.raw.SentContexts;
 

@@ -15,6 +15,8 @@ import java.util.Set;
 import org.hghca.abi.MailboxField;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 
 /**
  * What is true of an answer of the first RTL to QUERY_QP. Traffic changes the state at 17h[7:4] and

@@ -8,6 +8,8 @@ import org.hghca.abi.CommandStatus;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.Hexdump;

@@ -7,6 +7,8 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InitHca;
 import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.HcrProbe;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.RawTables;
 
 /** {@code init}: a card from its reset until contexts can be given to it. */

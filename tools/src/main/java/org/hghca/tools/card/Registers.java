@@ -4,6 +4,8 @@ import java.util.Optional;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.vfio.MmioRegion;
 
 /** {@code reg}: single accesses to the registers behind the BARs. */

@@ -17,6 +17,14 @@ import org.hghca.abi.Mpt;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
+import org.hghca.tools.card.ring.CqeSlots;
+import org.hghca.tools.card.ring.EqeSlots;
+import org.hghca.tools.card.ring.KeyMemory;
+import org.hghca.tools.card.ring.ReceiveSlots;
+import org.hghca.tools.card.ring.SendSlots;
+import org.hghca.tools.card.ring.Slots;
 import org.hghca.tools.raw.CardObject;
 import org.hghca.tools.raw.SentContexts;
 
@@ -34,7 +42,7 @@ final class RingDump {
 
   RingDump(Card card) {
     this.card = card;
-    this.keys = new KeyMemory(card);
+    this.keys = new KeyMemory(card.function(), card.profile().orElseThrow());
   }
 
   /**
@@ -65,18 +73,21 @@ final class RingDump {
       case QP -> queuePair(body, number, range, reply);
       case CQ -> {
         reply.put("table", CqeSlots.TABLE);
-        ring(completions(body), range, reply, ring -> new CqeSlots(ring, card));
+        ring(completions(body), range, reply, ring -> new CqeSlots(ring, card.history().sent(), card.profile().orElseThrow()));
       }
       case EQ -> {
         reply.put("table", EqeSlots.TABLE);
-        ring(events(body), range, reply, ring -> new EqeSlots(ring, card, number));
+        ring(events(body), range, reply, ring -> new EqeSlots(
+                    ring,
+                    card.history().sent(),
+                    card.function().doorbells().consumerIndex(number)));
       }
       case MPT, SRQ -> throw new IllegalStateException(object.name()); // refused above
     }
   }
 
   private void queuePair(MemorySegment body, int number, SlotRange range, Fields reply) {
-    reply.put("table", WqeUnits.TABLE);
+    reply.put("table", SendSlots.TABLE);
     int pd = QueuePairContext.PD.get(body);
     boolean ud = QueuePairContext.SERVICE_TYPE.get(body) == QpcServiceType.UD;
     OptionalLong doorbell = card.function().doorbells().send(number);
@@ -126,7 +137,7 @@ final class RingDump {
         .flatMap(SentContexts.Sent::wholeContext)
         .map(this::completions)
         .flatMap(queue -> keys.find(queue.lkey(), queue.pd(), queue.offset(), queue.bytes()).copy())
-        .map(ring -> new CqeSlots(ring, card).newestSend(qpn))
+        .map(ring -> new CqeSlots(ring, card.history().sent(), card.profile().orElseThrow()).newestSend(qpn))
         .orElse(OptionalInt.empty());
   }
 

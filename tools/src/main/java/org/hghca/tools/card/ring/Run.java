@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.util.List;
 import java.util.OptionalInt;

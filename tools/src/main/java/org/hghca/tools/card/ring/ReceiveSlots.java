@@ -1,12 +1,20 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.hghca.tools.card.fields.Fields;
 
 /** A receive queue in memory. The card takes a slot as posted when its next unit is not zero. */
-final class ReceiveSlots extends WqeSlots {
+public final class ReceiveSlots extends WqeSlots {
 
-  ReceiveSlots(MemorySegment ring, int stride, KeyMemory keys, int pd) {
+  /**
+   * A queue.
+   *
+   * @param ring its bytes
+   * @param stride bytes of a slot
+   * @param pd protection domain of the elements
+   */
+  public ReceiveSlots(MemorySegment ring, int stride, KeyMemory keys, int pd) {
     super(ring, stride, keys, pd);
   }
 

@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,11 +12,11 @@ import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 
 /** The units of a WQE by their fields. */
 final class WqeUnits {
-  static final String TABLE = "tables 3-4-2 to 3-4-13 (WQE)";
-
   private final MemorySegment wqe;
   private final List<Fields> units = new ArrayList<>();
   private final List<Element> elements = new ArrayList<>();

@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -6,21 +6,31 @@ import java.util.List;
 import java.util.OptionalInt;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventType;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.CardObject;
 import org.hghca.tools.raw.SentContexts;
 
 /** An event queue in memory: a slot is valid, free, or consumed and given to the card again. */
-final class EqeSlots implements Slots {
-  static final String TABLE = "EXTENSION (EQE)";
+public final class EqeSlots implements Slots {
+  /** Where the entry is defined. */
+  public static final String TABLE = "EXTENSION (EQE)";
 
   private final MemorySegment ring;
-  private final Card card;
-  private final int eqn;
+  private final SentContexts sent;
+  private final OptionalInt consumerIndex;
 
-  EqeSlots(MemorySegment ring, Card card, int eqn) {
+  /**
+   * A queue.
+   *
+   * @param ring its bytes
+   * @param sent the contexts of the completion queues
+   * @param consumerIndex of its last doorbell; empty before one
+   */
+  public EqeSlots(MemorySegment ring, SentContexts sent, OptionalInt consumerIndex) {
     this.ring = ring;
-    this.card = card;
-    this.eqn = eqn;
+    this.sent = sent;
+    this.consumerIndex = consumerIndex;
   }
 
   @Override
@@ -88,9 +98,7 @@ final class EqeSlots implements Slots {
     int data = Eqe.data(ring, at(slot));
     if (type == Eqe.TYPE_COMPLETION) {
       boolean known =
-          card.history()
-              .sent()
-              .of(CardObject.CQ, data)
+          sent.of(CardObject.CQ, data)
               .filter(SentContexts.Sent::isInForce)
               .isPresent();
       if (!known) {
@@ -110,11 +118,10 @@ final class EqeSlots implements Slots {
         new Fields()
             .put("producer", Run.shown(valid.end().isPresent() ? valid.end() : written.end()))
             .put("consumer", Run.shown(valid.first().isPresent() ? valid.first() : written.end()));
-    OptionalInt index = card.function().doorbells().consumerIndex(eqn);
     return positions.put(
         "doorbell",
-        index.isPresent()
-            ? "consumer index %d, slot %d".formatted(index.getAsInt(), index.getAsInt() % count())
+        consumerIndex.isPresent()
+            ? "consumer index %d, slot %d".formatted(consumerIndex.getAsInt(), consumerIndex.getAsInt() % count())
             : "none");
   }
 

@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.fields;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -8,39 +8,42 @@ import java.util.StringJoiner;
 
 /**
  * Values by name, in order. A value is a text, a number, a boolean, {@link Shown}, {@code Fields},
- * or a list of texts or of {@code Fields}.
+ * or a list of texts or of {@code Fields}. Mutable; one thread at a time.
  */
-final class Fields {
+public final class Fields {
   private static final String INDENT = "  ";
 
   private final Map<String, Object> values = new LinkedHashMap<>();
 
   /** Adds a value, or replaces the one with its name. */
-  Fields put(String name, Object value) {
+  public Fields put(String name, Object value) {
     values.put(name, value);
     return this;
   }
 
   /** Adds all values of others. */
-  Fields putAll(Fields others) {
+  public Fields putAll(Fields others) {
     values.putAll(others.values);
     return this;
   }
 
-  boolean has(String name) {
+  /** Whether there is a value of this name. */
+  public boolean has(String name) {
     return values.containsKey(name);
   }
 
-  Object get(String name) {
+  /** The value of this name; null when there is none. */
+  public Object get(String name) {
     return values.get(name);
   }
 
-  int size() {
+  /** How many values there are. */
+  public int size() {
     return values.size();
   }
 
   /** Those that others do not have with the same value. */
-  Fields without(Fields others) {
+  public Fields without(Fields others) {
     Fields rest = new Fields();
     values.forEach(
         (name, value) -> {
@@ -52,16 +55,17 @@ final class Fields {
   }
 
   /** A value as text on one line. */
-  static String text(Object value) {
+  public static String text(Object value) {
     return String.join(" ", block(value));
   }
 
-  boolean isEmpty() {
+  /** Whether there is no value. */
+  public boolean isEmpty() {
     return values.isEmpty();
   }
 
   /** The values as maps, lists, texts and numbers of JSON. */
-  Map<String, Object> json() {
+  public Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
     values.forEach((name, value) -> json.put(name, json(value)));
     return json;
@@ -77,14 +81,14 @@ final class Fields {
   }
 
   /** The values as text on one line. */
-  String line() {
+  public String line() {
     StringJoiner line = new StringJoiner(" ");
     values.forEach((name, value) -> line.add(name + "=" + text(value)));
     return line.toString();
   }
 
   /** The values as text: one a line, in columns, nested ones indented. */
-  List<String> lines() {
+  public List<String> lines() {
     int width = values.keySet().stream().mapToInt(String::length).max().orElse(0);
     List<String> lines = new ArrayList<>();
     values.forEach((name, value) -> add(lines, name, width, value));

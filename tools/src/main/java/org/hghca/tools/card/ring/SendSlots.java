@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -8,9 +8,10 @@ import java.util.OptionalLong;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.tools.card.fields.Fields;
 
 /** A send queue in memory, and its last doorbell. */
-final class SendSlots extends WqeSlots {
+public final class SendSlots extends WqeSlots {
   private final OptionalLong doorbell;
   private final OptionalInt completed;
   private final boolean ud;
@@ -18,11 +19,14 @@ final class SendSlots extends WqeSlots {
   /**
    * A queue.
    *
+   * @param ring its bytes
+   * @param stride bytes of a slot
+   * @param pd protection domain of the elements
    * @param doorbell the last one; empty before one
    * @param completed byte offset of the WQE of the newest completion; empty when it is not known
    * @param ud whether its transport is UD
    */
-  SendSlots(
+  public SendSlots(
       MemorySegment ring,
       int stride,
       KeyMemory keys,

@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -6,20 +6,25 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.Mpt;
 import org.hghca.tools.raw.CardObject;
 import org.hghca.tools.raw.SentContexts;
+import org.hghca.tools.raw.TappedFunction;
 
 /** The memory behind a key, by what was sent: MPT entry, MTT entries, pages that are mapped. */
-final class KeyMemory {
+public final class KeyMemory {
   /** The driver and the steps change the other 8 bits with each use of an entry. */
   private static final int KEY_INDEX_BITS = 24;
 
-  private final Card card;
+  private final TappedFunction function;
+  private final HardwareProfile profile;
 
-  KeyMemory(Card card) {
-    this.card = card;
+  /** Of a card that this profile describes. */
+  public KeyMemory(TappedFunction function, HardwareProfile profile) {
+    this.function = function;
+    this.profile = profile;
   }
 
   /**
@@ -29,20 +34,20 @@ final class KeyMemory {
    * @param busAddress of its first page; empty when that was not sent
    * @param problems what is inconsistent, one a line
    */
-  record Piece(Optional<MemorySegment> copy, OptionalLong busAddress, List<String> problems) {}
+  public record Piece(Optional<MemorySegment> copy, OptionalLong busAddress, List<String> problems) {}
 
   /** The MPT entry that a key names, as it was sent last. */
-  Optional<Mpt> entry(int key) {
+  public Optional<Mpt> entry(int key) {
     return sent(key).flatMap(SentContexts.Sent::wholeContext).map(Mpt::decode);
   }
 
   private Optional<SentContexts.Sent> sent(int key) {
-    return card.history().sent().of(CardObject.MPT, index(key));
+    return function.history().sent().of(CardObject.MPT, index(key));
   }
 
   /** The number of the MPT entry that a key names. */
-  int index(int key) {
-    int bits = card.profile().orElseThrow().keyIndexBits();
+  public int index(int key) {
+    int bits = profile.keyIndexBits();
     return key & (1 << (bits == 0 ? KEY_INDEX_BITS : bits)) - 1;
   }
 
@@ -55,7 +60,7 @@ final class KeyMemory {
    *
    * @param pd the user's
    */
-  List<String> entryProblems(int key, int pd) {
+  public List<String> entryProblems(int key, int pd) {
     String name = name(key);
     Optional<SentContexts.Sent> sent = sent(key);
     Optional<Mpt> entry = entry(key);
@@ -83,7 +88,7 @@ final class KeyMemory {
    * @param start the first address in the region
    * @param bytes from there
    */
-  List<String> problems(int key, int pd, long start, long bytes) {
+  public List<String> problems(int key, int pd, long start, long bytes) {
     List<String> problems = new ArrayList<>(entryProblems(key, pd));
     Optional<Mpt> entry = entry(key);
     if (entry.isPresent()) {
@@ -99,7 +104,7 @@ final class KeyMemory {
   }
 
   /** The first MTT entry that a region needs and that was not sent. */
-  OptionalLong firstUntranslated(Mpt mpt) {
+  public OptionalLong firstUntranslated(Mpt mpt) {
     for (long at = 0; at < mpt.length(); at += pageBytes(mpt)) {
       if (page(mpt, at).isEmpty()) {
         return OptionalLong.of(mttIndex(mpt, at));
@@ -115,7 +120,7 @@ final class KeyMemory {
    * @param offset of the ring in its region
    * @param bytes at least 1
    */
-  Piece find(int key, int pd, long offset, long bytes) {
+  public Piece find(int key, int pd, long offset, long bytes) {
     Optional<Mpt> entry = entry(key);
     long start = entry.map(Mpt::start).orElse(0L);
     List<String> problems = new ArrayList<>(problems(key, pd, start + offset, bytes));
@@ -133,7 +138,7 @@ final class KeyMemory {
         return new Piece(Optional.empty(), first, problems);
       }
       long address = page.getAsLong() + at % pageBytes(entry.get());
-      Optional<MemorySegment> memory = card.function().mapped().at(address, count);
+      Optional<MemorySegment> memory = function.mapped().at(address, count);
       if (memory.isEmpty()) {
         problems.add(
             "bus address 0x%x of MTT entry %d is not memory that is mapped"
@@ -147,7 +152,7 @@ final class KeyMemory {
   }
 
   private OptionalLong page(Mpt mpt, long offset) {
-    return card.history().translations().page(mttIndex(mpt, offset));
+    return function.history().translations().page(mttIndex(mpt, offset));
   }
 
   private long mttIndex(Mpt mpt, long offset) {
@@ -156,6 +161,6 @@ final class KeyMemory {
 
   /** The RTL ignores the size. */
   private long pageBytes(Mpt mpt) {
-    return card.isKnownS() ? (long) MapIcm.PAGE_SIZE << (mpt.pageSize() & 0x1f) : MapIcm.PAGE_SIZE;
+    return profile == HardwareProfile.S ? (long) MapIcm.PAGE_SIZE << (mpt.pageSize() & 0x1f) : MapIcm.PAGE_SIZE;
   }
 }

@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -12,6 +12,8 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.CardObject;
 import org.hghca.tools.raw.SentContexts;
 
@@ -20,19 +22,26 @@ import org.hghca.tools.raw.SentContexts;
  * poll sets the last dword to it again: a slot is valid, free, or consumed, where the rest of an
  * entry is still to be seen.
  */
-final class CqeSlots implements Slots {
-  static final String TABLE = "tables 3-3-1 to 3-3-4 (CQE)";
+public final class CqeSlots implements Slots {
+  /** Where the interface document defines an entry. */
+  public static final String TABLE = "tables 3-3-1 to 3-3-4 (CQE)";
 
   private static final MemorySegment SENTINELS = sentinels();
 
   private final MemorySegment ring;
-  private final Card card;
+  private final SentContexts sent;
   private final HardwareProfile profile;
 
-  CqeSlots(MemorySegment ring, Card card) {
+  /**
+   * A queue.
+   *
+   * @param ring its bytes
+   * @param sent the contexts of its queue pairs
+   */
+  public CqeSlots(MemorySegment ring, SentContexts sent, HardwareProfile profile) {
     this.ring = ring;
-    this.card = card;
-    this.profile = card.profile().orElseThrow();
+    this.sent = sent;
+    this.profile = profile;
   }
 
   private static MemorySegment sentinels() {
@@ -129,15 +138,13 @@ final class CqeSlots implements Slots {
   }
 
   private Optional<MemorySegment> context(int qpn) {
-    return card.history()
-        .sent()
-        .of(CardObject.QP, qpn)
+    return sent.of(CardObject.QP, qpn)
         .filter(SentContexts.Sent::isInForce)
         .flatMap(SentContexts.Sent::wholeContext);
   }
 
   /** wqe of the newest completion of a send that was not polled; empty when there is none. */
-  OptionalInt newestSend(int qpn) {
+  public OptionalInt newestSend(int qpn) {
     OptionalInt newest = OptionalInt.empty();
     int first = Run.of(count(), this::isValid).first().orElse(0);
     for (int i = 0; i < count(); i++) {

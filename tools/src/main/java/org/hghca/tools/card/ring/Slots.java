@@ -1,9 +1,10 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.util.List;
+import org.hghca.tools.card.fields.Fields;
 
 /** The slots of a ring in memory, by their fields. */
-interface Slots {
+public interface Slots {
   /** How many there are. */
   int count();
 

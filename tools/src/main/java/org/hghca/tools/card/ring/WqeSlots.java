@@ -1,12 +1,17 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.ring;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.NextUnit;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 
 /** A work queue in memory: a slot whose next unit is zero holds nothing. */
-abstract class WqeSlots implements Slots {
+public abstract sealed class WqeSlots implements Slots permits ReceiveSlots, SendSlots {
+  /** Where the interface document defines a request. */
+  public static final String TABLE = "tables 3-4-2 to 3-4-13 (WQE)";
+
   private final MemorySegment ring;
   private final int stride;
   private final KeyMemory keys;
