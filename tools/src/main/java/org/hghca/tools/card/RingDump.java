@@ -73,11 +73,20 @@ final class RingDump {
       case QP -> queuePair(body, number, range, reply);
       case CQ -> {
         reply.put("table", CqeSlots.TABLE);
-        ring(completions(body), range, reply, ring -> new CqeSlots(ring, card.history().sent(), card.profile().orElseThrow()));
+        ring(
+            completions(body),
+            range,
+            reply,
+            ring -> new CqeSlots(ring, card.history().sent(), card.profile().orElseThrow()));
       }
       case EQ -> {
         reply.put("table", EqeSlots.TABLE);
-        ring(events(body), range, reply, ring -> new EqeSlots(
+        ring(
+            events(body),
+            range,
+            reply,
+            ring ->
+                new EqeSlots(
                     ring,
                     card.history().sent(),
                     card.function().doorbells().consumerIndex(number)));
@@ -137,7 +146,10 @@ final class RingDump {
         .flatMap(SentContexts.Sent::wholeContext)
         .map(this::completions)
         .flatMap(queue -> keys.find(queue.lkey(), queue.pd(), queue.offset(), queue.bytes()).copy())
-        .map(ring -> new CqeSlots(ring, card.history().sent(), card.profile().orElseThrow()).newestSend(qpn))
+        .map(
+            ring ->
+                new CqeSlots(ring, card.history().sent(), card.profile().orElseThrow())
+                    .newestSend(qpn))
         .orElse(OptionalInt.empty());
   }
 

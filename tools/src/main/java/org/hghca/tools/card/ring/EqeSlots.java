@@ -97,10 +97,7 @@ public final class EqeSlots implements Slots {
     int type = Eqe.type(ring, at(slot));
     int data = Eqe.data(ring, at(slot));
     if (type == Eqe.TYPE_COMPLETION) {
-      boolean known =
-          sent.of(CardObject.CQ, data)
-              .filter(SentContexts.Sent::isInForce)
-              .isPresent();
+      boolean known = sent.of(CardObject.CQ, data).filter(SentContexts.Sent::isInForce).isPresent();
       if (!known) {
         problems.add("data names CQ %d, and that is not in force".formatted(data));
       }
@@ -121,7 +118,8 @@ public final class EqeSlots implements Slots {
     return positions.put(
         "doorbell",
         consumerIndex.isPresent()
-            ? "consumer index %d, slot %d".formatted(consumerIndex.getAsInt(), consumerIndex.getAsInt() % count())
+            ? "consumer index %d, slot %d"
+                .formatted(consumerIndex.getAsInt(), consumerIndex.getAsInt() % count())
             : "none");
   }
 

@@ -34,7 +34,8 @@ public final class KeyMemory {
    * @param busAddress of its first page; empty when that was not sent
    * @param problems what is inconsistent, one a line
    */
-  public record Piece(Optional<MemorySegment> copy, OptionalLong busAddress, List<String> problems) {}
+  public record Piece(
+      Optional<MemorySegment> copy, OptionalLong busAddress, List<String> problems) {}
 
   /** The MPT entry that a key names, as it was sent last. */
   public Optional<Mpt> entry(int key) {
@@ -161,6 +162,8 @@ public final class KeyMemory {
 
   /** The RTL ignores the size. */
   private long pageBytes(Mpt mpt) {
-    return profile == HardwareProfile.S ? (long) MapIcm.PAGE_SIZE << (mpt.pageSize() & 0x1f) : MapIcm.PAGE_SIZE;
+    return profile == HardwareProfile.S
+        ? (long) MapIcm.PAGE_SIZE << (mpt.pageSize() & 0x1f)
+        : MapIcm.PAGE_SIZE;
   }
 }
