@@ -93,9 +93,10 @@ class BringupKeepTest {
         PipedOutputStream typed = new PipedOutputStream(input)) {
       System.setIn(input);
       String device = "model:kept-" + profile;
-      String all = "bringup --seconds 0 -d %s?profile=%s --keep=%s --only %s";
       try (RunningCommand running =
-          RunningCommand.start(all.formatted(device, profile, step, step))) {
+          RunningCommand.start(
+              "bringup --seconds 0 -d %s?profile=%s --keep=%s --only %s"
+                  .formatted(device, profile, step, step))) {
         running.awaitOutput("the card is kept as " + step);
         type(typed, "dump qp");
         Matcher numbers = NUMBERS.matcher(running.awaitError("the card has"));

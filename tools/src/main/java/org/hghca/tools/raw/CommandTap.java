@@ -84,7 +84,7 @@ public final class CommandTap implements MmioHandler {
     int value = registers.readInt(offset);
     synchronized (this) {
       boolean ends = offset == (long) base + Hcr.COMMAND && (!Hcr.go(value) || value == -1);
-      if (running && ends && giver == Thread.currentThread()) {
+      if (running && ends && Thread.currentThread().equals(giver)) {
         end(value, value != -1);
       }
     }
@@ -111,7 +111,7 @@ public final class CommandTap implements MmioHandler {
     boolean interrupted = false;
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TURN_MILLIS);
     long left = TURN_MILLIS;
-    while (giver != null && giver != Thread.currentThread() && left > 0) {
+    while (giver != null && !giver.equals(Thread.currentThread()) && left > 0) {
       try {
         wait(left);
       } catch (InterruptedException e) {

@@ -55,10 +55,8 @@ class RingDumpTest {
   private CommandInterface commands;
   private RawTables tables;
   private CardSession session;
-  private HardwareProfile profile;
 
   private void open(HardwareProfile as) {
-    profile = as;
     Locator locator = Locator.parse("model:rings?profile=" + as.name());
     function = new TappedFunction(PciFunctions.open(locator));
     function.configuration().enableMemorySpace();
@@ -229,7 +227,7 @@ class RingDumpTest {
     assertThat(part(requests, "memory")).containsEntry("producer", 2);
     assertThat(slots(requests)).extracting("slot").containsExactly(0, 1);
     List<?> units = (List<?>) slots(requests).getFirst().get("units");
-    assertThat(units).extracting("unit").asList().containsExactly("next", "raddr", "data");
+    assertThat(units).extracting("unit").isEqualTo(List.of("next", "raddr", "data"));
     assertThat(units.get(0).toString()).contains("nds=3", "nop=8", "opcode=8", "size=3", "c=1");
     assertThat(units.get(1).toString()).contains("raddr=12288", "rkey=77");
     assertThat(units.get(2).toString()).contains("byte_cnt=64", "lkey=");
