@@ -12,6 +12,7 @@ module org.hghca.tools {
   requires org.hghca.icm;
   requires org.hghca.mailbox;
   requires org.hghca.model;
+  requires org.hghca.provider;
   requires org.hghca.verbs;
   requires org.hghca.vfio;
   requires org.hghca.virtio;
@@ -22,6 +23,7 @@ module org.hghca.tools {
   opens org.hghca.tools to
       info.picocli;
 
+  uses org.hghca.provider.DeviceDriver;
   uses org.hghca.vfio.PciFunctionProvider;
 
   provides java.util.spi.ToolProvider with

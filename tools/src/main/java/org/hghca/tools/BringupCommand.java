@@ -1,16 +1,21 @@
 package org.hghca.tools;
 
+import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupReport;
+import org.hghca.tools.bringup.board.Bench;
 import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.bringup.board.Effort;
 import org.hghca.tools.bringup.board.Loop;
@@ -20,6 +25,8 @@ import org.hghca.tools.bringup.report.JunitOutput;
 import org.hghca.tools.bringup.report.TextOutput;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepWatcher;
+import org.hghca.tools.card.CardSession;
+import org.hghca.tools.card.KeptCard;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -97,6 +104,23 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
   private List<String> skip = List.of();
 
   @Option(
+      names = "--keep",
+      arity = "0..1",
+      fallbackValue = "",
+      paramLabel = "<id>",
+      description =
+          "End at the first step that fails, or at this one, and open the prompt of 'hghca card' on"
+              + " the card as that step has left it. The lines are those of standard input.")
+  private String keep;
+
+  @Option(
+      names = "--mark",
+      description =
+          "From hcr.nop on, give a NOP before each step with the step's number as token, for the"
+              + " trigger of a logic analyzer.")
+  private boolean mark;
+
+  @Option(
       names = {"-l", "--list"},
       description = "Print the steps and their sources, and access no device.")
   private boolean list;
@@ -127,16 +151,20 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
       return 0;
     }
     BringupOptions options = options();
-    Bringup session = new Bringup(options);
+    Bringup session = new Bringup(options, new Bench(mark, keep != null, keep == null ? "" : keep));
     if (options.profile().isPresent() && !session.isOfCard()) {
       throw wrong("--profile is an option for cards, and %s is none".formatted(options.device()));
     }
+    checkBench(session);
     checkIds(session.steps(), options.only());
     checkIds(session.steps(), options.skip());
     List<ReportFile<BringupReport>> files = files();
     long onStdout = files.stream().filter(ReportFile::isStdout).count();
     if (onStdout > 1) {
       throw wrong("only one of --json, --junit and --html can go to stdout");
+    }
+    if (keep != null && onStdout > 0) {
+      throw wrong("--keep needs stdout for its prompt: write the report to a file");
     }
     try {
       files.forEach(ReportFile::check);
@@ -149,6 +177,7 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
     TextOutput text = new TextOutput(steps, verbose, session.steps().size());
     try (Interruption _ =
             new Interruption(Thread.currentThread()::interrupt, ExitCode.INTERRUPTED);
+        session;
         ProgressLine progress = ProgressLine.on(spec.commandLine())) {
       BringupReport report =
           session.run(
@@ -160,6 +189,7 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
       text.summary(report);
       boolean written = write(files, report);
       out().flush();
+      prompt(session);
       int exitCode = report.outcome().exitCode();
       return exitCode == 0 && !written ? ExitCode.NO_OUTPUT.code() : exitCode;
     }
@@ -179,6 +209,39 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
         out.flush();
       }
     };
+  }
+
+  private void checkBench(Bringup session) {
+    if ((mark || keep != null) && !session.isOfCard()) {
+      throw wrong("--keep and --mark are options for cards");
+    }
+    if (keep != null && !keep.isEmpty()) {
+      checkIds(session.steps(), Set.of(keep));
+    }
+  }
+
+  /** The prompt on a card that was kept; the exit code stays that of the verdict. */
+  private void prompt(Bringup session) {
+    if (session.keptAt().isEmpty()) {
+      return;
+    }
+    Optional<KeptCard> kept = session.kept();
+    if (kept.isEmpty()) {
+      out().print("\n%s has left no open card to keep\n".formatted(session.keptAt()));
+      return;
+    }
+    out()
+        .print(
+            "\nthe card is kept as %s has left it: help lists the commands, quit gives it back\n"
+                .formatted(session.keptAt()));
+    PrintWriter err = spec.commandLine().getErr();
+    Reader in = new InputStreamReader(System.in, StandardCharsets.UTF_8);
+    try (CommandLines lines = new CommandLines(in);
+        CardSession card = CardSession.of(kept.get())) {
+      new CardPrompt(out(), err, Optional.empty(), false, false).run(lines, card);
+    } catch (UncheckedIOException e) {
+      err.println("hghca: the commands cannot be read: " + FileFailure.why(e.getCause()));
+    }
   }
 
   private List<ReportFile<BringupReport>> files() {

@@ -1,9 +1,7 @@
 package org.hghca.tools;
 
-import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.PrintWriter;
 import java.io.Reader;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
@@ -17,7 +15,6 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.card.CardOptions;
 import org.hghca.tools.card.CardSession;
-import org.hghca.tools.card.Reply;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
@@ -42,8 +39,6 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class CardCommand implements Callable<Integer>, OutlivesReader {
-  private static final String PROMPT = "card> ";
-
   @Spec private CommandSpec spec;
 
   @Mixin private BoardOptions board;
@@ -85,7 +80,7 @@ final class CardCommand implements Callable<Integer>, OutlivesReader {
             new Interruption(Thread.currentThread()::interrupt, ExitCode.INTERRUPTED);
         CommandLines lines = new CommandLines(in);
         CardSession session = CardSession.open(options)) {
-      return run(lines, session).code();
+      return prompt().run(lines, session).code();
     } catch (VfioException e) {
       return failed(ExitCode.NOT_OPENED, e.getMessage());
     } catch (CardStoppedException e) {
@@ -117,73 +112,13 @@ final class CardCommand implements Callable<Integer>, OutlivesReader {
     }
   }
 
-  private ExitCode run(CommandLines lines, CardSession session) {
-    boolean failed = false;
-    boolean stopped = false;
-    for (int number = 1; !session.hasEnded(); number++) {
-      Optional<String> line = next(lines, session);
-      if (line.isEmpty()) {
-        break;
-      }
-      Optional<Reply> reply = session.execute(line.get());
-      if (reply.isPresent() && !session.isInterrupted()) {
-        print(reply.get(), line.get(), number);
-        failed |= !reply.get().isOk();
-        stopped |= reply.get().isStopped();
-        if (failed && script != null && !keepGoing) {
-          break;
-        }
-      }
-    }
-    if (session.isInterrupted()) {
-      return ExitCode.INTERRUPTED;
-    }
-    return stopped ? ExitCode.STOPPED : failed ? ExitCode.FAILED : ExitCode.OK;
-  }
-
-  private Optional<String> next(CommandLines lines, CardSession session) {
-    if (isTerminal()) {
-      out().print(PROMPT);
-      out().flush();
-    }
-    try {
-      return lines.next();
-    } catch (InterruptedException e) {
-      session.interrupt();
-      return Optional.empty();
-    }
-  }
-
-  private boolean isTerminal() {
-    return script == null && !json && out() instanceof StandardOutput output && output.isTerminal();
-  }
-
-  private void print(Reply reply, String line, int number) {
-    if (json) {
-      out().print(json(reply) + "\n");
-    } else {
-      if (script != null) {
-        out().print(PROMPT + line.strip() + "\n");
-      }
-      reply.lines().forEach(text -> out().print(text + "\n"));
-    }
-    out().flush();
-    if (!reply.isOk() && !json) {
-      String place = script == null ? "" : "%s:%d: ".formatted(script, number);
-      spec.commandLine().getErr().println("hghca: " + place + reply.error());
-    }
-  }
-
-  private static String json(Reply reply) {
-    try {
-      return JSON.std.asString(reply.json());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // it writes to memory
-    }
-  }
-
-  private PrintWriter out() {
-    return spec.commandLine().getOut();
+  private CardPrompt prompt() {
+    return new CardPrompt(
+        spec.commandLine().getOut(),
+        spec.commandLine().getErr(),
+        Optional.ofNullable(script),
+        keepGoing,
+        json);
   }
 
   private int failed(ExitCode exit, String why) {

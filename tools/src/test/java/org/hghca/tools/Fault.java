@@ -1,6 +1,8 @@
 package org.hghca.tools;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Cqe;
@@ -128,6 +130,19 @@ enum Fault {
     }
   },
 
+  /** None: the tokens of its commands are recorded, those of NOPs as they are, of others as -1. */
+  RECORDED {
+    @Override
+    boolean write(int bar, long offset, long value) {
+      if (bar == Bar.BAR0 && offset == Bar.HCR_DOCUMENT + Hcr.TOKEN) {
+        token = (int) value >>> 16;
+      } else if (bar == Bar.BAR0 && offset == COMMAND && Hcr.go((int) value)) {
+        TOKENS.add(Hcr.op((int) value) == HcrCommand.NOP.code() ? token : -1);
+      }
+      return true;
+    }
+  },
+
   /** A read does not return. */
   STUCK {
     @Override
@@ -146,9 +161,13 @@ enum Fault {
 
   static final long COMMAND = (long) Bar.HCR_DOCUMENT + Hcr.COMMAND;
 
+  /** What {@link #RECORDED} has seen. */
+  static final List<Integer> TOKENS = new CopyOnWriteArrayList<>();
+
   /** The thread that is interrupted. */
   static volatile Thread session;
 
+  int token;
   int sends;
   int inits;
   long hung;

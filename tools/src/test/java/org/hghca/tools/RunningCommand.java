@@ -71,6 +71,7 @@ final class RunningCommand implements AutoCloseable {
                     exitCode.completeExceptionally(e);
                   } finally {
                     out.ended();
+                    err.ended();
                   }
                 });
   }
@@ -100,12 +101,22 @@ final class RunningCommand implements AutoCloseable {
 
   /** Waits until it has printed a text; fails when it ends before. */
   void awaitOutput(String text) {
+    await(out, text);
+  }
+
+  /** Waits until it has printed a text to standard error; fails when it ends before. */
+  String awaitError(String text) {
+    await(err, text);
+    return err.toString();
+  }
+
+  private void await(Printed printed, String text) {
     try {
-      out.awaitOr(text, this::hasEnded);
+      printed.awaitOr(text, this::hasEnded);
     } catch (InterruptedException e) {
-      throw new AssertionError(text + " has not come: " + out, e);
+      throw new AssertionError(text + " has not come: " + printed, e);
     }
-    assertThat(out.toString()).contains(text);
+    assertThat(printed.toString()).contains(text);
   }
 
   @Override

@@ -1,6 +1,5 @@
 package org.hghca.tools.bringup;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,14 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.hghca.tools.bringup.BringupReport.Outcome;
+import org.hghca.tools.bringup.board.Bench;
 import org.hghca.tools.bringup.board.Board;
 import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.bringup.board.Driver;
@@ -47,6 +41,7 @@ import org.hghca.tools.bringup.verbs.SpeedSteps;
 import org.hghca.tools.bringup.virtio.NetSteps;
 import org.hghca.tools.bringup.virtio.RoceSteps;
 import org.hghca.tools.bringup.virtio.VirtioSteps;
+import org.hghca.tools.card.KeptCard;
 import org.hghca.tools.raw.CardStoppedException;
 
 /**
@@ -56,35 +51,47 @@ import org.hghca.tools.raw.CardStoppedException;
  * a step that exceeds the time limit in the options is abandoned with all later steps. Interrupting
  * its thread ends it after the current step, which waits for no answer any more.
  */
-public final class Bringup {
-  /** Default time limit of the current step, and of releasing the board. */
-  private static final Duration GRACE = Duration.ofSeconds(3);
-
+public final class Bringup implements AutoCloseable {
   private final BringupOptions options;
+  private final Bench bench;
   private final Target board;
   private final Driver driver;
+  private final StepThread thread;
+  private final Marks marks;
   private final List<Step> steps = new ArrayList<>();
   private final Map<String, StepResult> done = new HashMap<>();
   private String stoppedAt = "";
   private String brokenAt = "";
-  private boolean lost;
+  private String keptAt = "";
+  private boolean closed;
   private boolean opened = true;
-  private boolean interrupted;
 
   /** A session that has not started. */
   public Bringup(BringupOptions options) {
+    this(options, Bench.NONE);
+  }
+
+  /**
+   * A session that has not started.
+   *
+   * @param bench of a card; {@link Bench#NONE} for another device
+   */
+  public Bringup(BringupOptions options, Bench bench) {
     this.options = options;
+    this.bench = bench;
     if (VirtioBoard.isVirtio(options)) {
       VirtioBoard virtio = new VirtioBoard(options);
       board = virtio;
-      driver = new Driver(virtio);
+      driver = new Driver(virtio, bench);
       virtioSteps(virtio);
     } else {
       Board card = new Board(options);
       board = card;
-      driver = new Driver(card);
+      driver = new Driver(card, bench);
       cardSteps(card);
     }
+    thread = new StepThread(options.patience(), board.waits());
+    marks = new Marks(steps, board, driver, bench);
   }
 
   private void cardSteps(Board card) {
@@ -155,24 +162,20 @@ public final class Bringup {
     long start = System.nanoTime();
     Set<String> chosen = chosen();
     List<StepResult> results = new ArrayList<>();
-    ExecutorService thread =
-        Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("bringup").factory());
     try {
       for (Step step : steps) {
-        StepResult result = result(step, chosen, thread, watcher);
+        StepResult result = result(step, chosen, watcher);
         done.put(step.id(), result);
         results.add(result);
         listener.accept(result);
-      }
-      if (!lost) {
-        close(thread);
+        boolean failed = result.verdict() == Verdict.FAIL && bench.keep();
+        if (keptAt.isEmpty() && !thread.isInterrupted() && (failed || isKeptAt(step, result))) {
+          keptAt = step.id();
+        }
       }
     } finally {
-      if (lost) {
-        thread.execute(this::giveBackLate);
-        thread.shutdown();
-      } else {
-        thread.shutdownNow();
+      if (kept().isEmpty()) {
+        close();
       }
     }
     return new BringupReport(
@@ -184,6 +187,37 @@ public final class Bringup {
         outcome());
   }
 
+  private boolean isKeptAt(Step step, StepResult result) {
+    return step.id().equals(bench.keepAt()) && result.verdict().isResult();
+  }
+
+  /** The step after which the session has ended, to keep the card; empty when there is none. */
+  public String keptAt() {
+    return keptAt;
+  }
+
+  /**
+   * The card as the session has left it, after {@link #run}; empty when it has given it back: no
+   * step was to keep it, or that step has left nothing that can be accessed.
+   */
+  public Optional<KeptCard> kept() {
+    if (keptAt.isEmpty() || thread.isLost() || closed || !(board instanceof Board card)) {
+      return Optional.empty();
+    }
+    return driver.tapped().or(card::tapped).map(card::kept);
+  }
+
+  /** Gives the board back, if {@link #run} has not; idempotent. */
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      if (!thread.end(this::giveBack) && stoppedAt.isEmpty()) {
+        stoppedAt = "the end";
+      }
+    }
+  }
+
   private Outcome outcome() {
     if (!stoppedAt.isEmpty()) {
       return Outcome.STOPPED;
@@ -191,7 +225,7 @@ public final class Bringup {
     if (opened && has(Verdict.FAIL)) {
       return Outcome.FAILED;
     }
-    if (interrupted) {
+    if (thread.isInterrupted()) {
       return Outcome.INTERRUPTED;
     }
     if (!opened) {
@@ -219,8 +253,7 @@ public final class Bringup {
     return chosen;
   }
 
-  private StepResult result(
-      Step step, Set<String> chosen, ExecutorService thread, StepWatcher watcher) {
+  private StepResult result(Step step, Set<String> chosen, StepWatcher watcher) {
     Optional<StepResult> untried = untried(step, chosen);
     if (untried.isPresent()) {
       return untried.get();
@@ -230,13 +263,7 @@ public final class Bringup {
     Verdict verdict = Verdict.PASS;
     String complaint = "";
     try {
-      guarded(
-          thread,
-          step.time(),
-          () -> {
-            step.body().run(seen);
-            seen.raised(driver.takeEvents());
-          });
+      thread.run(step.time(), () -> run(step, seen));
       if (!seen.warnings().isEmpty()) {
         verdict = Verdict.WARN;
         complaint = String.join("; ", seen.warnings());
@@ -257,7 +284,7 @@ public final class Bringup {
         stoppedAt = step.id();
       }
     }
-    if (verdict == Verdict.FAIL && stoppedAt.isEmpty() && brokenAt.isEmpty() && isBroken(thread)) {
+    if (verdict == Verdict.FAIL && stoppedAt.isEmpty() && brokenAt.isEmpty() && isBroken()) {
       brokenAt = step.id();
     }
     if (step.id().equals("open") && verdict == Verdict.FAIL) {
@@ -276,6 +303,15 @@ public final class Bringup {
         nanos);
   }
 
+  private void run(Step step, Observation seen) {
+    marks.before(step);
+    step.body().run(seen);
+    seen.raised(driver.takeEvents());
+    if (!step.id().equals(bench.keepAt())) {
+      driver.release();
+    }
+  }
+
   /** The result of a step that is not run; empty if it is to run. */
   private Optional<StepResult> untried(Step step, Set<String> chosen) {
     if (!chosen.contains(step.id())) {
@@ -284,7 +320,10 @@ public final class Bringup {
           Verdict.SKIP,
           options.skip().contains(step.id()) ? "skipped by --skip" : "not selected by --only");
     }
-    if (interrupted) {
+    if (!keptAt.isEmpty()) {
+      return untried(step, Verdict.SKIP, "--keep ended the steps at " + keptAt);
+    }
+    if (thread.isInterrupted()) {
       return untried(step, Verdict.SKIP, "interrupted");
     }
     if (step.destructive() && !options.destructive()) {
@@ -330,86 +369,23 @@ public final class Bringup {
   }
 
   /** Whether a failure has left a device that no longer works. */
-  private boolean isBroken(ExecutorService thread) {
-    if (lost) {
+  private boolean isBroken() {
+    if (thread.isLost()) {
       return true;
     }
     boolean[] broken = {true};
     try {
-      guarded(thread, Duration.ZERO, () -> broken[0] = driver.isBroken());
+      thread.run(() -> broken[0] = driver.isBroken());
     } catch (RuntimeException e) {
       // It is.
     }
     return broken[0];
   }
 
-  /**
-   * Runs an action on the thread of the session, up to the time limit.
-   *
-   * @param longer is added to the time limit
-   */
-  private void guarded(ExecutorService thread, Duration longer, Runnable work) {
-    Future<?> future = thread.submit(work);
-    try {
-      await(future, longer);
-    } catch (TimeoutException e) {
-      lost = true;
-      // After an interrupt the step had little time, which says nothing about the card.
-      throw interrupted
-          ? Observation.skip("interrupted, and the step did not end within " + GRACE)
-          : new CardStoppedException("the step did not end: an access to the card does not return");
-    } catch (ExecutionException e) {
-      switch (e.getCause()) {
-        case RuntimeException failure -> throw failure;
-        // A mapped register that is gone faults; the JVM reports that as an InternalError.
-        case InternalError fault ->
-            throw new CardStoppedException(
-                "an access to a register faulted: " + fault.getMessage());
-        case Error error -> throw error;
-        default -> throw new IllegalStateException(e.getCause());
-      }
-    }
-  }
-
-  /** Waits up to the time limit, and only briefly once it is interrupted. */
-  private void await(Future<?> future, Duration longer)
-      throws TimeoutException, ExecutionException {
-    while (true) {
-      Duration limit = interrupted ? GRACE : options.patience().plus(longer);
-      try {
-        future.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-        return;
-      } catch (InterruptedException e) {
-        interrupted = true;
-        board.waits().end();
-      }
-    }
-  }
-
   private static String complaint(RuntimeException e) {
     String message = e.getMessage();
     boolean known = e.getClass().getName().startsWith("org.hghca.");
     return known && message != null ? message : e.toString();
-  }
-
-  /** Releases everything; if that does not end, the card has stopped. */
-  private void close(ExecutorService thread) {
-    try {
-      guarded(thread, Duration.ZERO, this::giveBack);
-    } catch (RuntimeException e) {
-      if (stoppedAt.isEmpty()) {
-        stoppedAt = "the end";
-      }
-    }
-  }
-
-  /** An access that did not return has returned after the session. */
-  private void giveBackLate() {
-    try {
-      giveBack();
-    } catch (RuntimeException e) {
-      // The session had already ended and reported its result.
-    }
   }
 
   private void giveBack() {

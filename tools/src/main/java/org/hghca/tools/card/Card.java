@@ -3,16 +3,16 @@ package org.hghca.tools.card;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.hghca.abi.Bar;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
-import org.hghca.abi.Hcr;
-import org.hghca.abi.HcrCommand;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.mailbox.HcrProbe;
+import org.hghca.tools.raw.CardHistory;
 import org.hghca.tools.raw.CardStoppedException;
-import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.CommandTap;
+import org.hghca.tools.raw.HcrPlaces;
 import org.hghca.tools.raw.RawHcr;
 import org.hghca.tools.raw.RawTables;
 import org.hghca.tools.raw.TappedFunction;
@@ -30,22 +30,20 @@ final class Card implements AutoCloseable {
   private static final int R2_LOG = 8;
 
   private final CardOptions options;
-  private final PciFunction untapped;
   private final TappedFunction function;
   private final Mailboxes mailboxes;
-  private final IcmPages pages = new IcmPages();
-  private final SentContexts sent = new SentContexts();
+  private final boolean kept;
   private Optional<HardwareProfile> profile;
   private Optional<RawHcr> hcr = Optional.empty();
   private long base;
   private CommandInterface commands;
   private RawTables tables;
 
-  private Card(CardOptions options, PciFunction untapped) {
+  private Card(CardOptions options, TappedFunction function, boolean kept) {
     this.options = options;
-    this.untapped = untapped;
-    this.function = new TappedFunction(untapped);
+    this.function = function;
     this.mailboxes = new Mailboxes(function);
+    this.kept = kept;
     this.profile = options.profile();
     allowWhatIsKnown();
   }
@@ -64,7 +62,14 @@ final class Card implements AutoCloseable {
           "%s is a virtio device, and no card: hghca bringup is for it"
               .formatted(options.locator()));
     }
-    return new Card(options, function);
+    return new Card(options, new TappedFunction(function), false);
+  }
+
+  /** A card that belongs to another one, as that one has left it. */
+  static Card of(KeptCard left) {
+    Card card = new Card(left.options(), left.function(), true);
+    left.hcrBase().ifPresent(card::hcrAt);
+    return card;
   }
 
   private void allowWhatIsKnown() {
@@ -79,11 +84,11 @@ final class Card implements AutoCloseable {
 
   /** The function without what records its commands and blocks accesses. */
   PciFunction untapped() {
-    return untapped;
+    return function.untapped();
   }
 
   /** The function whose commands are recorded. */
-  PciFunction function() {
+  TappedFunction function() {
     return function;
   }
 
@@ -91,12 +96,14 @@ final class Card implements AutoCloseable {
     return mailboxes;
   }
 
-  IcmPages pages() {
-    return pages;
+  /** What the commands have given to it. */
+  CardHistory history() {
+    return function.history();
   }
 
-  SentContexts sent() {
-    return sent;
+  /** Whether it belongs to another one, who gives it back. */
+  boolean isKept() {
+    return kept;
   }
 
   /** Whether it is a card of the document, or was declared to be one. */
@@ -179,7 +186,7 @@ final class Card implements AutoCloseable {
   List<HcrProbe> probe() {
     decodeMemory();
     List<HcrProbe> all = new ArrayList<>();
-    for (long at : new HcrPlaces(options).offsets()) {
+    for (int at : HcrPlaces.of(options.locator(), options.profile()).offsets()) {
       if (at >= Bar.FORBIDDEN_RTL_FIRST) {
         function.tap().allowWholeBar();
       }
@@ -197,22 +204,33 @@ final class Card implements AutoCloseable {
     }
     throw new RequestFailedException(
         "there is no HCR: %s; is it the right function? hcr= in the locator names another offset"
-            .formatted(HcrPlaces.describe(all)));
+            .formatted(describe(all)));
   }
 
-  private void found(long at) {
-    if (options.profile().isPresent() && new HcrPlaces(options).expected() != at) {
+  private static String describe(List<HcrProbe> all) {
+    return all.stream()
+        .map(probe -> "BAR0 + 0x%05x %s".formatted(probe.base(), probe.describe()))
+        .collect(Collectors.joining("; "));
+  }
+
+  private void found(int at) {
+    Optional<HardwareProfile> named = options.profile();
+    if (named.isPresent() && HcrPlaces.of(options.locator(), named).contradict(at)) {
       throw new RequestFailedException(
           "the HCR is at 0x%05x: this is no card of profile %s; --profile auto detects it"
-              .formatted(at, options.profile().get()));
+              .formatted(at, named.get()));
     }
-    base = at;
-    CommandTap tap = function.tap();
-    tap.hcrAt((int) at);
-    hcr = Optional.of(new RawHcr(function.region(Bar.BAR0), at, options.limit()));
+    hcrAt(at);
     if (at == Bar.HCR_DOCUMENT && profile.isEmpty()) {
       profile = Optional.of(HardwareProfile.S);
     }
+  }
+
+  private void hcrAt(int at) {
+    base = at;
+    CommandTap tap = function.tap();
+    tap.hcrAt(at);
+    hcr = Optional.of(new RawHcr(function.region(Bar.BAR0), at, options.limit()));
   }
 
   /** The card has answered QUERY_DEV_LIM. */
@@ -228,19 +246,6 @@ final class Card implements AutoCloseable {
     }
   }
 
-  /** The records of the commands since the last call; what they change is remembered. */
-  List<CommandRecord> takeCommands() {
-    List<CommandRecord> given = function.commands();
-    for (CommandRecord each : given) {
-      HcrCommand command = HcrCommand.of(each.opcode()).orElse(null);
-      if (command != null && each.ended() && Hcr.status(each.answer()) == 0) {
-        pages.learn(command, each);
-        sent.learn(command, each);
-      }
-    }
-    return given;
-  }
-
   /** Ends the card's DMA, resets it if it can be reset, and frees the memory that it had. */
   void stop() {
     ConfigurationSpace space = function.configuration();
@@ -248,8 +253,7 @@ final class Card implements AutoCloseable {
     if (function.canReset()) {
       function.reset();
     }
-    pages.forget();
-    sent.forget();
+    function.forget();
     hcr = Optional.empty();
     if (tables != null) {
       tables.close();
@@ -276,10 +280,13 @@ final class Card implements AutoCloseable {
     return commands;
   }
 
+  /** Gives it back, unless it belongs to another one. */
   @Override
   public void close() {
-    try (PciFunction _ = untapped) {
-      stop();
+    if (!kept) {
+      try (PciFunction _ = function) {
+        stop();
+      }
     }
   }
 }

@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.hghca.mailbox.HcrProbe;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.vfio.VfioException;
 
@@ -25,7 +27,12 @@ public final class CardSession implements AutoCloseable {
     HELP.put("init", "reset, QUERY_DEV_LIM, INIT_HCA, MAP_ICM");
     HELP.put("hcr", HcrLine.USAGE + ": gives one command");
     HELP.put("reg", Registers.USAGE + ": one access to a register");
-    HELP.put("dump", Dump.USAGE + ": a context, as the card and as this session has it");
+    HELP.put(
+        "dump",
+        Dump.USAGE
+            + ": a context, as it was sent and as the card has it; "
+            + RingDump.USAGE
+            + ": a queue in memory");
   }
 
   private final Card card;
@@ -57,6 +64,11 @@ public final class CardSession implements AutoCloseable {
       throw new CardStoppedException("the open of %s was interrupted".formatted(options.locator()));
     }
     return new CardSession(card.get(), thread);
+  }
+
+  /** A session on a card that is open; what it does ends with the session, the card stays open. */
+  public static CardSession of(KeptCard left) {
+    return new CardSession(Card.of(left), new CardThread(left.options().patience()));
   }
 
   /** Whether there is nothing more to do: it was left, interrupted, or an access is lost. */

@@ -2,6 +2,8 @@ package org.hghca.tools.card;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;

@@ -3,6 +3,8 @@ package org.hghca.tools.card;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.vfio.ConfigurationSpace;
 
 /** The list of extended capabilities from 100h on (PCI Express Base Specification, 7.6.3). */

@@ -15,6 +15,8 @@ import java.util.Set;
 import org.hghca.abi.MailboxField;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 
 /**
  * What is true of an answer of the first RTL to QUERY_QP. Traffic changes the state at 17h[7:4] and
@@ -43,13 +45,16 @@ final class FirstRtlContext {
   private final int number;
   private final Optional<MemorySegment> sent;
 
-  FirstRtlContext(MemorySegment answer, int number, Optional<SentContexts.Sent> sent) {
+  /**
+   * An answer.
+   *
+   * @param number of the queue pair
+   * @param sent the last context that was sent; empty when none was
+   */
+  FirstRtlContext(MemorySegment answer, int number, Optional<MemorySegment> sent) {
     this.answer = answer;
     this.number = number;
-    this.sent =
-        sent.map(SentContexts.Sent::inbox)
-            .filter(inbox -> inbox.length >= QueuePairContext.LAYOUT.size())
-            .map(MemorySegment::ofArray);
+    this.sent = sent;
   }
 
   /** The values that are true of the card. */

@@ -7,6 +7,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.WriteMtt;
 import org.hghca.icm.IcmTable;
+import org.hghca.tools.raw.IcmPages;
 
 /** The commands that stop a card of the RTL, as docs/hardware.md lists them. */
 final class Hangs {

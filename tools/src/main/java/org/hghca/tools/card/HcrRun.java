@@ -8,6 +8,8 @@ import org.hghca.abi.CommandStatus;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.Hexdump;
@@ -45,7 +47,7 @@ final class HcrRun {
         Hangs.line(
             card.profiles(),
             new Hangs.Request(command, opModifier, inModifier, inbox),
-            card.pages());
+            card.history().pages());
     if (hangs.isPresent() && !line.unsafe()) {
       throw new RequestFailedException(
           "%s is not given to a card of profile %s: %s; --unsafe gives it"
@@ -101,7 +103,7 @@ final class HcrRun {
       mailboxes.abandon();
       throw e;
     } finally {
-      for (CommandRecord each : card.takeCommands()) {
+      for (CommandRecord each : card.function().commands()) {
         micros = each.micros();
       }
     }

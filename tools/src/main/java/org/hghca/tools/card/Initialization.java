@@ -7,6 +7,8 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InitHca;
 import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.HcrProbe;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.RawTables;
 
 /** {@code init}: a card from its reset until contexts can be given to it. */
@@ -19,6 +21,10 @@ final class Initialization {
 
   /** Does all of it; the reply has the steps that were done, also when one fails. */
   void run(Fields reply) {
+    if (card.isKept()) {
+      throw new RequestFailedException(
+          "init would reset the card that bringup has left: quit, and use hghca card");
+    }
     boolean canReset = card.function().canReset();
     if (card.isInitialized() && !canReset) {
       throw new RequestFailedException(
@@ -57,28 +63,24 @@ final class Initialization {
 
   private void initialize(Fields reply, DeviceLimits limits) {
     RawTables tables = card.layOut(limits);
-    try {
-      InitHca layout = tables.layout();
-      card.commands().initHca(layout);
-      reply.put("INIT_HCA", bases(layout));
-      Fields mapped = new Fields();
-      reply.put("MAP_ICM", mapped);
-      for (IcmTable table : IcmTable.values()) {
-        int count = RawTables.usedPages(table);
-        int given = tables.map(table, count);
-        mapped.put(
-            table.name(),
-            "%d page%s at 0x%x to bus address 0x%x in %d command%s"
-                .formatted(
-                    count,
-                    count == 1 ? "" : "s",
-                    tables.base(table),
-                    tables.pages(table).iova(0),
-                    given,
-                    given == 1 ? "" : "s"));
-      }
-    } finally {
-      card.takeCommands();
+    InitHca layout = tables.layout();
+    card.commands().initHca(layout);
+    reply.put("INIT_HCA", bases(layout));
+    Fields mapped = new Fields();
+    reply.put("MAP_ICM", mapped);
+    for (IcmTable table : IcmTable.values()) {
+      int count = RawTables.usedPages(table);
+      int given = tables.map(table, count);
+      mapped.put(
+          table.name(),
+          "%d page%s at 0x%x to bus address 0x%x in %d command%s"
+              .formatted(
+                  count,
+                  count == 1 ? "" : "s",
+                  tables.base(table),
+                  tables.pages(table).iova(0),
+                  given,
+                  given == 1 ? "" : "s"));
     }
   }
 

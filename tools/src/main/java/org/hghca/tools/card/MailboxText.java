@@ -16,6 +16,8 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.SrqContext;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 
 /** Mailboxes by the names of their fields. */
 final class MailboxText {

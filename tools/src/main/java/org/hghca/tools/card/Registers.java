@@ -4,6 +4,8 @@ import java.util.Optional;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.card.fields.Shown;
 import org.hghca.vfio.MmioRegion;
 
 /** {@code reg}: single accesses to the registers behind the BARs. */
@@ -136,10 +138,16 @@ final class Registers {
           "the RTL takes 32 bits only; a narrower store shifts all later reads, a wider one is"
               + " lost");
     }
-    if (write && HcrPlaces.isCommand(access.offset(), card.hcrBase()) && Hcr.go((int) value)) {
+    if (write && isCommand(access.offset()) && Hcr.go((int) value)) {
       return Optional.of("bit 23 is go, which starts a command: hcr gives commands");
     }
     return Optional.empty();
+  }
+
+  /** Whether a dword is that of go, wherever the HCR is. */
+  private boolean isCommand(long offset) {
+    return offset == Bar.HCR_RTL + Hcr.COMMAND
+        || card.hcrBase().filter(base -> offset == base + Hcr.COMMAND).isPresent();
   }
 
   /** BAR0 through what records commands, as far as that allows the access. */

@@ -3,6 +3,7 @@ package org.hghca.tools.card;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.hghca.tools.card.fields.Fields;
 
 /** The result of one line. Immutable as far as its readers can tell. */
 public final class Reply {

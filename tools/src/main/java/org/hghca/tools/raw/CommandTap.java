@@ -1,17 +1,14 @@
 package org.hghca.tools.raw;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.WriteMtt;
-import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 
@@ -23,18 +20,32 @@ import org.hghca.vfio.MmioRegion;
 public final class CommandTap implements MmioHandler {
   private static final int NO_HCR = -1;
 
+  /** How long a thread waits for the end of another one's command before it gives its own. */
+  private static final long TURN_MILLIS = 1000;
+
   private final MmioRegion registers;
-  private final Set<DmaMapping> memory = ConcurrentHashMap.newKeySet();
+  private final MappedMemory memory;
+  private final CardHistory history = new CardHistory();
   private final int[] shadow = new int[Hcr.SIZE / Integer.BYTES];
   private final List<CommandRecord> records = new ArrayList<>();
   private int base = NO_HCR;
   private boolean wholeBar;
   private boolean running;
+
+  /** Who gives a command: the dwords of two must not mix, and a driver has threads of its own. */
+  private Thread giver;
+
   private long started;
   private byte[] inbox = {};
 
-  CommandTap(MmioRegion registers) {
+  /**
+   * In front of BAR0.
+   *
+   * @param memory where mailboxes may be
+   */
+  CommandTap(MmioRegion registers, MappedMemory memory) {
     this.registers = registers;
+    this.memory = memory;
   }
 
   /** BAR0 as seen through this. */
@@ -52,13 +63,9 @@ public final class CommandTap implements MmioHandler {
     wholeBar = true;
   }
 
-  /** Memory that the card can reach, where mailboxes may be. */
-  void add(DmaMapping mapping) {
-    memory.add(mapping);
-  }
-
-  void remove(DmaMapping mapping) {
-    memory.remove(mapping);
+  /** What the commands have given to the card. */
+  CardHistory history() {
+    return history;
   }
 
   /** Returns and clears the record, including a command that has not completed. */
@@ -76,7 +83,8 @@ public final class CommandTap implements MmioHandler {
     check(offset, width);
     int value = registers.readInt(offset);
     synchronized (this) {
-      if (running && offset == (long) base + Hcr.COMMAND && (!Hcr.go(value) || value == -1)) {
+      boolean ends = offset == (long) base + Hcr.COMMAND && (!Hcr.go(value) || value == -1);
+      if (running && ends && Thread.currentThread().equals(giver)) {
         end(value, value != -1);
       }
     }
@@ -89,6 +97,7 @@ public final class CommandTap implements MmioHandler {
     synchronized (this) {
       long at = offset - base;
       if (base != NO_HCR && at >= 0 && at < Hcr.SIZE) {
+        takeTurn();
         shadow[(int) at / Integer.BYTES] = (int) value;
         if (at == Hcr.COMMAND && Hcr.go((int) value)) {
           begin();
@@ -96,6 +105,24 @@ public final class CommandTap implements MmioHandler {
       }
     }
     registers.writeInt(offset, (int) value);
+  }
+
+  private void takeTurn() {
+    boolean interrupted = false;
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TURN_MILLIS);
+    long left = TURN_MILLIS;
+    while (giver != null && !giver.equals(Thread.currentThread()) && left > 0) {
+      try {
+        wait(left);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+      left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+    }
+    giver = Thread.currentThread();
+    if (interrupted) {
+      giver.interrupt();
+    }
   }
 
   private synchronized void check(long offset, int width) {
@@ -121,11 +148,13 @@ public final class CommandTap implements MmioHandler {
   private void end(int answer, boolean ended) {
     long nanos = System.nanoTime() - started;
     running = false;
+    giver = null;
+    notifyAll();
     int word = dword(Hcr.COMMAND);
     int size = HcrCommand.of(Hcr.op(word)).map(HcrCommand::outboxSize).orElse(0);
     boolean answered = ended && Hcr.status(answer) == 0;
     long outParam = parameter(Hcr.OUT_PARAM_HIGH);
-    records.add(
+    CommandRecord record =
         new CommandRecord(
             word,
             dword(Hcr.IN_MODIFIER),
@@ -135,7 +164,9 @@ public final class CommandTap implements MmioHandler {
             answered ? bytes(outParam, size) : new byte[0],
             answer,
             nanos,
-            ended));
+            ended);
+    records.add(record);
+    history.learn(record);
   }
 
   private int inboxSize() {
@@ -158,15 +189,13 @@ public final class CommandTap implements MmioHandler {
     return (long) dword(offset) << 32 | Integer.toUnsignedLong(dword(offset + Integer.BYTES));
   }
 
-  /** The memory at an address of the card; empty if it is not in one piece. */
+  /** The memory at an address of the card; empty if it is not there in one piece. */
   private byte[] bytes(long iova, int size) {
-    for (DmaMapping mapping : memory) {
-      long at = iova - mapping.iova(0);
-      MemorySegment segment = mapping.segment();
-      if (size > 0 && at >= 0 && at + size <= segment.byteSize()) {
-        return segment.asSlice(at, size).toArray(ValueLayout.JAVA_BYTE);
-      }
-    }
-    return new byte[0];
+    return size == 0
+        ? new byte[0]
+        : memory
+            .at(iova, size)
+            .map(found -> found.toArray(ValueLayout.JAVA_BYTE))
+            .orElse(new byte[0]);
   }
 }

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.hghca.abi.Bar;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
@@ -12,6 +13,8 @@ import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.tools.bringup.step.StepFailedException;
 import org.hghca.tools.bringup.step.Waits;
+import org.hghca.tools.card.CardOptions;
+import org.hghca.tools.card.KeptCard;
 import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.CommandTap;
 import org.hghca.tools.raw.RawHcr;
@@ -33,7 +36,7 @@ public final class Board implements Target {
   private boolean canReset;
   private boolean looped;
   private RawHcr hcr;
-  private int hcrBase;
+  private OptionalInt hcrBase = OptionalInt.empty();
   private CommandInterface commands;
   private DeviceLimits limits;
   private byte[] limitBytes = {};
@@ -89,7 +92,7 @@ public final class Board implements Target {
     }
     function.configuration().enableMemorySpace();
     function.configuration().busMaster(true);
-    hcrAt(hcrBase);
+    hcrAt(hcrBase.getAsInt());
     limits(commands().queryDeviceLimits(), known);
     commands().initHca(tables().layout());
     for (IcmTable table : IcmTable.values()) {
@@ -105,6 +108,19 @@ public final class Board implements Target {
   @Override
   public PciFunction function() {
     return function;
+  }
+
+  @Override
+  public Optional<TappedFunction> tapped() {
+    return Optional.ofNullable(function);
+  }
+
+  /** The card for a prompt, on its function or on the one of its driver. */
+  public KeptCard kept(TappedFunction open) {
+    CardOptions of =
+        new CardOptions(
+            locator(), Optional.ofNullable(profile), options.limit(), options.patience());
+    return new KeptCard(of, open, hcrBase);
   }
 
   /** What is in front of BAR0. */
@@ -133,12 +149,17 @@ public final class Board implements Target {
     if (base == Bar.HCR_DOCUMENT) {
       tap().allowWholeBar();
     }
-    hcrBase = base;
+    hcrBase = OptionalInt.of(base);
+  }
+
+  @Override
+  public OptionalInt hcrBase() {
+    return hcrBase;
   }
 
   /** Whether the HCR is at the document's offset. */
   public boolean isDocumentHcr() {
-    return hcrBase == Bar.HCR_DOCUMENT;
+    return hcrBase.equals(OptionalInt.of(Bar.HCR_DOCUMENT));
   }
 
   public RawHcr hcr() {
@@ -191,7 +212,7 @@ public final class Board implements Target {
   /** The typed commands, opened on first use. */
   public CommandInterface commands() {
     if (commands == null) {
-      commands = CommandInterface.open(function, profile, hcrBase, options.limit());
+      commands = CommandInterface.open(function, profile, hcrBase.getAsInt(), options.limit());
     }
     return commands;
   }

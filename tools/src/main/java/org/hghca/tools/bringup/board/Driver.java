@@ -1,12 +1,16 @@
 package org.hghca.tools.bringup.board;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.StepNotJudgedException;
 import org.hghca.tools.bringup.step.Waits;
+import org.hghca.tools.raw.TappedFunction;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;
@@ -25,13 +29,22 @@ public final class Driver {
   private final Target board;
   private final RaisedEvents events = new RaisedEvents();
 
+  private final Bench bench;
+  private final Deque<Runnable> held = new ArrayDeque<>();
+  private TappedFunction tapped;
   private Context left;
   private Context peer;
   private boolean looped;
   private boolean reportsDmaFaults;
 
-  public Driver(Target board) {
+  /**
+   * On a board.
+   *
+   * @param bench tells whether its function must be tapped, and its objects kept
+   */
+  public Driver(Target board, Bench bench) {
     this.board = board;
+    this.bench = bench;
   }
 
   public BringupOptions options() {
@@ -81,12 +94,18 @@ public final class Driver {
   /** Resets the board and brings it up again. */
   public void reopen() {
     close();
-    left = RdmaDevices.open(locator());
+    if (bench.taps()) {
+      TappedDriver opened = TappedDriver.open(Locator.parse(locator()), board.hcrBase().getAsInt());
+      tapped = opened.function();
+      left = opened.context();
+    } else {
+      left = RdmaDevices.open(locator());
+    }
     peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
   }
 
   /** Collects asynchronous events: those of an object are gone when it is closed. */
-  public void collectEvents() {
+  private void collectEvents() {
     if (left != null) {
       events.collect(left);
     }
@@ -99,6 +118,32 @@ public final class Driver {
   public List<String> takeEvents() {
     collectEvents();
     return events.take();
+  }
+
+  /** The function of the open board, if it is tapped. */
+  public Optional<TappedFunction> tapped() {
+    return Optional.ofNullable(tapped);
+  }
+
+  /**
+   * Closes objects of a step, at once or, where a prompt may look at them, at {@link #release}.
+   *
+   * @param closing closes them
+   */
+  public void close(Runnable closing) {
+    collectEvents();
+    if (bench.keep()) {
+      held.push(closing);
+    } else {
+      closing.run();
+    }
+  }
+
+  /** Closes what is held back; the step has ended, and nobody looks at it. */
+  public void release() {
+    while (!held.isEmpty()) {
+      held.pop().run();
+    }
   }
 
   /** The board. */
@@ -176,11 +221,24 @@ public final class Driver {
     Context other = peer;
     left = null;
     peer = null;
+    tapped = null;
+    closeHeld();
     if (other != null) {
       other.close();
     }
     if (closing != null) {
       closing.close();
+    }
+  }
+
+  /** After a failure: what cannot be closed has failed with it. */
+  private void closeHeld() {
+    while (!held.isEmpty()) {
+      try {
+        held.pop().run();
+      } catch (RuntimeException e) {
+        // The step has failed already; the device is closed next.
+      }
     }
   }
 }

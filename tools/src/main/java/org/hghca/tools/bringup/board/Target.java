@@ -1,8 +1,11 @@
 package org.hghca.tools.bringup.board;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.hghca.tools.bringup.step.Waits;
 import org.hghca.tools.raw.CommandRecord;
+import org.hghca.tools.raw.TappedFunction;
 import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
@@ -45,6 +48,16 @@ public interface Target {
         .parameter(DriverParameter.ASSUME_CLEAN.key())
         .map(Boolean::parseBoolean)
         .orElse(false);
+  }
+
+  /** The function of a card while it is open without the driver; empty otherwise. */
+  default Optional<TappedFunction> tapped() {
+    return Optional.empty();
+  }
+
+  /** Where the command register of a card is in BAR0; empty before that is known. */
+  default OptionalInt hcrBase() {
+    return OptionalInt.empty();
   }
 
   /** What the device is known to do; null before that is known. */

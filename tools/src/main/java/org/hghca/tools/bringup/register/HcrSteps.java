@@ -1,7 +1,6 @@
 package org.hghca.tools.bringup.register;
 
 import java.util.List;
-import java.util.Optional;
 import org.hghca.abi.Bar;
 import org.hghca.abi.CommandStatus;
 import org.hghca.abi.HardwareProfile;
@@ -13,8 +12,8 @@ import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
 import org.hghca.tools.raw.CardStoppedException;
+import org.hghca.tools.raw.HcrPlaces;
 import org.hghca.tools.raw.RawHcr;
-import org.hghca.vfio.DriverParameter;
 
 /** The command register: its position, its register values, and the commands without data. */
 public final class HcrSteps {
@@ -63,8 +62,8 @@ public final class HcrSteps {
 
   private void probe(Observation o) {
     o.expect("an HCR at BAR0 + 0h (RTL), or only when there is none at BAR0 + 80000h (document)");
-    Optional<Integer> named = namedBase();
-    for (int base : bases(named)) {
+    HcrPlaces places = places();
+    for (int base : places.offsets()) {
       if (base == Bar.HCR_DOCUMENT) {
         board.tap().allowWholeBar();
       }
@@ -73,10 +72,10 @@ public final class HcrSteps {
       switch (probe.finding()) {
         case HCR -> {
           o.check(
-              named.isEmpty() || named.get() == base,
+              !places.contradict(base),
               ("the HCR is at BAR0 + %xh, as on the makers' RTL, not at %xh: leave out --profile,"
                       + " as= and hcr=")
-                  .formatted(base, named.orElse(base)));
+                  .formatted(base, places.named().orElse(base)));
           board.hcrAt(base);
           return;
         }
@@ -88,33 +87,12 @@ public final class HcrSteps {
     throw new StepFailedException("there is no HCR: wrong function, or BAR0 is not decoded");
   }
 
-  /** The offsets to probe, in this order: a read of 80000h can stop the RTL. */
-  private List<Integer> bases(Optional<Integer> named) {
-    if (named.isPresent() && (named.get() == Bar.HCR_RTL || isProfileAssumed())) {
-      return List.of(named.get());
+  private HcrPlaces places() {
+    try {
+      return HcrPlaces.of(board.locator(), board.named());
+    } catch (IllegalArgumentException e) {
+      throw new StepFailedException(e.getMessage());
     }
-    return List.of(Bar.HCR_RTL, named.orElse(Bar.HCR_DOCUMENT));
-  }
-
-  private boolean isProfileAssumed() {
-    return board
-        .locator()
-        .parameter(DriverParameter.ASSUME_PROFILE.key())
-        .map(Boolean::parseBoolean)
-        .orElse(false);
-  }
-
-  /** The offset that the user has named, by itself or by a profile. */
-  private Optional<Integer> namedBase() {
-    Optional<String> place = board.locator().parameter("hcr");
-    if (place.isPresent()) {
-      try {
-        return Optional.of(Integer.decode(place.get()));
-      } catch (NumberFormatException e) {
-        throw new StepFailedException("hcr=" + place.get() + " in the locator is not an offset");
-      }
-    }
-    return board.named().map(HardwareProfile::hcrBase);
   }
 
   private void registers(Observation o) {

@@ -53,8 +53,8 @@ public final class Pair implements AutoCloseable {
     }
   }
 
-  private final Deque<AutoCloseable> resources = new ArrayDeque<>();
   private final Driver driver;
+  private final Deque<AutoCloseable> resources = new ArrayDeque<>();
   private final End left;
   private final End right;
   private final Completions completions = new Completions(1);
@@ -202,7 +202,10 @@ public final class Pair implements AutoCloseable {
 
   @Override
   public void close() {
-    driver.collectEvents();
+    driver.close(this::closeAll);
+  }
+
+  private void closeAll() {
     while (!resources.isEmpty()) {
       try {
         resources.pop().close();

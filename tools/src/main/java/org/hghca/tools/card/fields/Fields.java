@@ -1,37 +1,71 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.fields;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 
 /**
  * Values by name, in order. A value is a text, a number, a boolean, {@link Shown}, {@code Fields},
- * or a list of texts or of {@code Fields}.
+ * or a list of texts or of {@code Fields}. Mutable; one thread at a time.
  */
-final class Fields {
+public final class Fields {
   private static final String INDENT = "  ";
 
   private final Map<String, Object> values = new LinkedHashMap<>();
 
   /** Adds a value, or replaces the one with its name. */
-  Fields put(String name, Object value) {
+  public Fields put(String name, Object value) {
     values.put(name, value);
     return this;
   }
 
   /** Adds all values of others. */
-  Fields putAll(Fields others) {
+  public Fields putAll(Fields others) {
     values.putAll(others.values);
     return this;
   }
 
-  boolean isEmpty() {
+  /** Whether there is a value of this name. */
+  public boolean has(String name) {
+    return values.containsKey(name);
+  }
+
+  /** The value of this name; null when there is none. */
+  public Object get(String name) {
+    return values.get(name);
+  }
+
+  /** How many values there are. */
+  public int size() {
+    return values.size();
+  }
+
+  /** Those that others do not have with the same value. */
+  public Fields without(Fields others) {
+    Fields rest = new Fields();
+    values.forEach(
+        (name, value) -> {
+          if (!value.equals(others.values.get(name))) {
+            rest.put(name, value);
+          }
+        });
+    return rest;
+  }
+
+  /** A value as text on one line. */
+  public static String text(Object value) {
+    return String.join(" ", block(value));
+  }
+
+  /** Whether there is no value. */
+  public boolean isEmpty() {
     return values.isEmpty();
   }
 
   /** The values as maps, lists, texts and numbers of JSON. */
-  Map<String, Object> json() {
+  public Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
     values.forEach((name, value) -> json.put(name, json(value)));
     return json;
@@ -46,8 +80,15 @@ final class Fields {
     };
   }
 
+  /** The values as text on one line. */
+  public String line() {
+    StringJoiner line = new StringJoiner(" ");
+    values.forEach((name, value) -> line.add(name + "=" + text(value)));
+    return line.toString();
+  }
+
   /** The values as text: one a line, in columns, nested ones indented. */
-  List<String> lines() {
+  public List<String> lines() {
     int width = values.keySet().stream().mapToInt(String::length).max().orElse(0);
     List<String> lines = new ArrayList<>();
     values.forEach((name, value) -> add(lines, name, width, value));

@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.raw;
 
 import java.util.Locale;
 import java.util.Optional;
@@ -8,9 +8,10 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.MailboxLayout;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.abi.SrqContext;
 
 /** A kind of object of a card that has a context. */
-enum CardObject {
+public enum CardObject {
   /** A queue pair. */
   QP(QueuePairContext.LAYOUT),
   /** A completion queue. */
@@ -18,7 +19,9 @@ enum CardObject {
   /** An event queue. */
   EQ(EventQueueContext.LAYOUT),
   /** An entry of the memory protection table. */
-  MPT(Mpt.LAYOUT);
+  MPT(Mpt.LAYOUT),
+  /** A shared receive queue. */
+  SRQ(SrqContext.LAYOUT);
 
   private final MailboxLayout layout;
 
@@ -27,7 +30,7 @@ enum CardObject {
   }
 
   /** Its context. */
-  MailboxLayout layout() {
+  public MailboxLayout layout() {
     return layout;
   }
 
@@ -37,6 +40,7 @@ enum CardObject {
       case SW2HW_CQ, HW2SW_CQ, RESIZE_CQ -> Optional.of(CQ);
       case SW2HW_EQ, HW2SW_EQ -> Optional.of(EQ);
       case SW2HW_MPT, HW2SW_MPT -> Optional.of(MPT);
+      case SW2HW_SRQ, HW2SW_SRQ, RESIZE_SRQ, ARM_SRQ -> Optional.of(SRQ);
       default -> command.isModifyQp() ? Optional.of(QP) : Optional.empty();
     };
   }

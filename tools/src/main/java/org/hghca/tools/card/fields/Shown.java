@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.card.fields;
 
 import java.math.BigInteger;
 import java.util.HexFormat;
@@ -8,23 +8,24 @@ import org.hghca.tools.raw.Hexdump;
 /**
  * A value whose text for people differs from its JSON.
  *
- * @param json a number or a text
+ * @param json a number, a text, or a list or map of them
  * @param text its lines
  */
-record Shown(Object json, List<String> text) {
+public record Shown(Object json, List<String> text) {
 
-  Shown {
+  /** Copies the lines. */
+  public Shown {
     text = List.copyOf(text);
   }
 
   /** A number: in JSON as it is, in text in hexadecimal. */
-  static Shown hex(long value, int digits) {
+  public static Shown hex(long value, int digits) {
     String format = "0x%0" + digits + "x";
     return new Shown(unsigned(value), List.of(format.formatted(value)));
   }
 
   /** A number in decimal, and in hexadecimal where that differs. */
-  static Shown number(long value) {
+  public static Shown number(long value) {
     BigInteger unsigned = unsigned(value);
     return new Shown(
         unsigned,
@@ -35,13 +36,18 @@ record Shown(Object json, List<String> text) {
   }
 
   /** A number that has a name. */
-  static Shown named(long value, String name) {
+  public static Shown named(long value, String name) {
     return new Shown(unsigned(value), List.of("%d (%s)".formatted(value, name)));
   }
 
   /** Bytes: in JSON in hexadecimal, in text as a dump. */
-  static Shown bytes(byte[] bytes) {
+  public static Shown bytes(byte[] bytes) {
     return new Shown(HexFormat.of().formatHex(bytes), Hexdump.lines(bytes));
+  }
+
+  /** Texts: in JSON a list of them, in text one a line. */
+  public static Shown lines(List<String> lines) {
+    return new Shown(List.copyOf(lines), lines.isEmpty() ? List.of("none") : lines);
   }
 
   private static BigInteger unsigned(long value) {

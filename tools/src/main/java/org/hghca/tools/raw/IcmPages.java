@@ -1,4 +1,4 @@
-package org.hghca.tools.card;
+package org.hghca.tools.raw;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
@@ -10,15 +10,14 @@ import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
 import org.hghca.icm.IcmTable;
-import org.hghca.tools.raw.CommandRecord;
 
-/** Which pages of the tables in ICM the card was given, by the commands of this session. */
-final class IcmPages {
+/** Which pages of the tables in ICM a card was given. Thread-safe. */
+public final class IcmPages {
   private final Set<Long> mapped = new HashSet<>();
   private Optional<InitHca> layout = Optional.empty();
 
   /** A command that the card has accepted. */
-  void learn(HcrCommand command, CommandRecord given) {
+  synchronized void learn(HcrCommand command, CommandRecord given) {
     switch (command) {
       case INIT_HCA -> layout = Optional.of(InitHca.decode(MemorySegment.ofArray(given.inbox())));
       case MAP_ICM -> map(given);
@@ -46,13 +45,18 @@ final class IcmPages {
   }
 
   /** The card was reset, or has dropped its tables. */
-  void forget() {
+  synchronized void forget() {
     mapped.clear();
     layout = Optional.empty();
   }
 
+  /** Whether INIT_HCA has laid the tables out. */
+  public synchronized boolean isLaidOut() {
+    return layout.isPresent();
+  }
+
   /** Whether the page of an entry is mapped. */
-  boolean holds(IcmTable table, long index, HardwareProfile profile) {
+  public synchronized boolean holds(IcmTable table, long index, HardwareProfile profile) {
     return layout
         .map(bases -> base(bases, table) + index * entrySize(table, profile))
         .filter(address -> mapped.contains(address & -MapIcm.PAGE_SIZE))
