@@ -163,7 +163,7 @@ public final class Bringup {
         thread.shutdownNow();
       }
     }
-    return new BringupReport(
+    return BringupReport.of(
         options.device(),
         board.abilities() == null ? "" : board.abilities().name(),
         started,
@@ -253,6 +253,7 @@ public final class Bringup {
         complaint,
         seen.comparisons(),
         seen.measurements(),
+        seen.facts(),
         board.takeCommands(),
         nanos);
   }
@@ -263,7 +264,7 @@ public final class Bringup {
       return untried(
           step,
           Verdict.SKIP,
-          options.skip().contains(step.id()) ? "skipped by --skip" : "not selected by --only");
+          options.skip().contains(step.id()) ? "skipped by --skip" : "not selected");
     }
     if (interrupted) {
       return untried(step, Verdict.SKIP, "interrupted");
@@ -300,6 +301,7 @@ public final class Bringup {
             reason,
             List.of(),
             Optional.empty(),
+            Map.of(),
             List.of(),
             0));
   }

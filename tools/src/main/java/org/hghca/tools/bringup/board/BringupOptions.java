@@ -101,4 +101,10 @@ public record BringupOptions(
     return new BringupOptions(
         device, profile, Loop.NONE, "", destructive, limit, patience, measure, only, skip);
   }
+
+  /** The same, with these steps and those that they need. */
+  public BringupOptions withOnly(Set<String> ids) {
+    return new BringupOptions(
+        device, profile, loop, peer, destructive, limit, patience, measure, ids, skip);
+  }
 }

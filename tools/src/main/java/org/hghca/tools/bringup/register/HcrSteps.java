@@ -14,7 +14,6 @@ import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.tools.raw.RawHcr;
-import org.hghca.vfio.DriverParameter;
 
 /** The command register: its position, its register values, and the commands without data. */
 public final class HcrSteps {
@@ -90,18 +89,10 @@ public final class HcrSteps {
 
   /** The offsets to probe, in this order: a read of 80000h can stop the RTL. */
   private List<Integer> bases(Optional<Integer> named) {
-    if (named.isPresent() && (named.get() == Bar.HCR_RTL || isProfileAssumed())) {
+    if (named.isPresent() && (named.get() == Bar.HCR_RTL || board.isProfileAssumed())) {
       return List.of(named.get());
     }
     return List.of(Bar.HCR_RTL, named.orElse(Bar.HCR_DOCUMENT));
-  }
-
-  private boolean isProfileAssumed() {
-    return board
-        .locator()
-        .parameter(DriverParameter.ASSUME_PROFILE.key())
-        .map(Boolean::parseBoolean)
-        .orElse(false);
   }
 
   /** The offset that the user has named, by itself or by a profile. */
