@@ -55,13 +55,14 @@ final class BringupCompareCommand implements Callable<Integer>, OutlivesReader {
     comparison.differences().forEach(out::println);
     int differences = comparison.differences().size();
     out.println(
-        "%s; %d steps, %d times and speeds compared"
+        "%s; %d steps, %d times and speeds compared%s"
             .formatted(
                 differences == 0
                     ? "no difference"
                     : "%d difference%s".formatted(differences, differences == 1 ? "" : "s"),
                 comparison.steps(),
-                comparison.timings()));
+                comparison.timings(),
+                comparison.isRepeated() ? "" : " (--repeat=5 on both shows smaller ones)"));
     out.flush();
     return (differences == 0 ? ExitCode.OK : ExitCode.FAILED).code();
   }

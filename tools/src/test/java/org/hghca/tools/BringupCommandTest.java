@@ -432,7 +432,8 @@ class BringupCommandTest {
 
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.out()).isEmpty();
-    assertThat(run.err()).contains("only one of --json, --junit and --html can go to stdout");
+    assertThat(run.err())
+        .contains("only one of --json, --json-lines, --junit and --html can go to stdout");
   }
 
   @Test

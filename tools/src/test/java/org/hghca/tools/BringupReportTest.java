@@ -142,7 +142,7 @@ class BringupReportTest {
           .contains(json.get("command_line").toString())
           .contains(map(json.get("machine")).get("JVM").toString())
           .contains("recognized by probe")
-          .contains("max_qps 16384");
+          .containsPattern("limits.max_qps.*16384");
     }
   }
 

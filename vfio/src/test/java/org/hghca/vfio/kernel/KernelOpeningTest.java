@@ -59,6 +59,17 @@ class KernelOpeningTest extends KernelFunctionFixture {
         .doesNotContain("VFIO_DEVICE_BIND_IOMMUFD Device");
   }
 
+  @Test
+  void functionNamesWhatTranslatesItsAccesses() {
+    machine.iommufd(CARD);
+
+    for (String mode : List.of("group", "iommufd")) {
+      try (PciFunction function = open("iommu=" + mode)) {
+        assertThat(function.iommuMode()).isEqualTo(mode);
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "iommu=noiommu"})
   void functionWithoutAnIommuReachesNoOtherMemory(String parameters) {
@@ -67,6 +78,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
 
     try (PciFunction function = open(parameters)) {
       assertThat(function.configuration().deviceId()).isEqualTo(0x9038);
+      assertThat(function.iommuMode()).isEqualTo("noiommu");
       function.region(2).writeInt(0, 1);
       function.reset();
       assertThat(function.interrupts().vectors()).isEqualTo(32);

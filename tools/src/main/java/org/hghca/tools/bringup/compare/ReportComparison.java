@@ -26,6 +26,7 @@ public final class ReportComparison {
   private final List<String> onlyNew = new ArrayList<>();
   private int steps;
   private int timings;
+  private boolean repeated = true;
 
   private ReportComparison() {}
 
@@ -67,6 +68,11 @@ public final class ReportComparison {
   /** Number of times and speeds that both reports have. */
   public int timings() {
     return timings;
+  }
+
+  /** Whether all steps that both reports time were repeated often enough in both. */
+  public boolean isRepeated() {
+    return repeated;
   }
 
   private static Set<String> union(Map<String, ?> before, Map<String, ?> after) {
@@ -142,6 +148,7 @@ public final class ReportComparison {
     if (!before.isEmpty() && !after.isEmpty()) {
       Spread old = Spread.of(before);
       Spread now = Spread.of(after);
+      repeated &= old.isRepeated(now);
       timing(
           "time",
           name,

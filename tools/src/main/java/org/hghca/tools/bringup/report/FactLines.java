@@ -2,7 +2,6 @@ package org.hghca.tools.bringup.report;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.hghca.tools.bringup.BringupReport;
 
 /** Program, machine and board of a report, a line of text each. */
@@ -15,15 +14,15 @@ final class FactLines {
     lines.put("hghca", "%s, commit %s".formatted(origin.version(), origin.commit()));
     lines.put("command line", origin.commandLine());
     lines.putAll(origin.machine());
-    report.facts().forEach((name, value) -> lines.put(name.replace('_', ' '), text(value)));
+    report.facts().forEach((name, value) -> add(name, value, lines));
     return lines;
   }
 
-  private static String text(Object value) {
-    return value instanceof Map<?, ?> map
-        ? map.entrySet().stream()
-            .map(entry -> "%s %s".formatted(entry.getKey(), entry.getValue()))
-            .collect(Collectors.joining(", "))
-        : value.toString();
+  private static void add(String name, Object value, Map<String, String> lines) {
+    if (value instanceof Map<?, ?> map) {
+      map.forEach((part, each) -> lines.put(name + "." + part, each.toString()));
+    } else {
+      lines.put(name, value.toString());
+    }
   }
 }

@@ -207,17 +207,21 @@ public final class HtmlOutput {
                 comparison.what(),
                 comparison.length(),
                 differences == 0 ? "as expected" : differences + " differ"));
-    add("</summary><div class=\"scroll\"><table class=\"bytes hex\">\n");
-    add("<tr><th></th><th colspan=\"16\">expected</th><td class=\"gap\"></td>");
-    add("<th colspan=\"16\">seen</th></tr>\n");
+    add("</summary><div class=\"pair\">\n");
+    side(comparison, "expected", comparison.expected());
+    side(comparison, "seen", comparison.seen());
+    add("</div></details>\n");
+  }
+
+  private void side(Comparison comparison, String title, byte[] bytes) {
+    add("<div class=\"scroll\"><table class=\"bytes hex\">\n");
+    add("<tr><th></th><th colspan=\"16\">%s</th></tr>\n".formatted(title));
     for (int at = 0; at < comparison.length(); at += Hexdump.COLUMNS) {
       add("<tr><th>%03x</th>".formatted(at));
-      bytes(comparison, comparison.expected(), at);
-      add("<td class=\"gap\"></td>");
-      bytes(comparison, comparison.seen(), at);
+      bytes(comparison, bytes, at);
       add("</tr>\n");
     }
-    add("</table></div></details>\n");
+    add("</table></div>\n");
   }
 
   private void bytes(Comparison comparison, byte[] bytes, int from) {
