@@ -137,7 +137,8 @@ class BringupEndTest {
 
     assertThat(run.exitCode()).as(run.out()).isEqualTo(5);
     assertThat(run.err())
-        .isEqualTo("hghca: /dev/full cannot be written: No space left on device\n");
+        .isEqualTo(
+            "hghca: /dev/full cannot be written: No space left on device: name another file\n");
     assertThat(run.out()).contains("PASS  hca.init", "PASSED");
     Map<String, Object> report = JSON.std.mapFrom(Files.readString(json));
     assertThat(report).containsEntry("outcome", "PASSED");
@@ -151,6 +152,7 @@ class BringupEndTest {
     assertThat(run.exitCode()).isEqualTo(5);
     assertThat(run.out()).isEmpty();
     assertThat(run.err())
-        .isEqualTo("hghca: %s cannot be written: it is a folder\n".formatted(folder));
+        .isEqualTo(
+            "hghca: %s cannot be written: it is a folder: name another file\n".formatted(folder));
   }
 }

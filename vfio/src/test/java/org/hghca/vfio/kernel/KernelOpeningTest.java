@@ -3,6 +3,7 @@ package org.hghca.vfio.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
