@@ -13,20 +13,27 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupReport;
+import org.hghca.tools.bringup.Progress;
+import org.hghca.tools.bringup.Rounds;
 import org.hghca.tools.bringup.board.Bench;
 import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.bringup.board.Effort;
 import org.hghca.tools.bringup.board.Loop;
 import org.hghca.tools.bringup.report.HtmlOutput;
+import org.hghca.tools.bringup.report.JsonLines;
 import org.hghca.tools.bringup.report.JsonOutput;
 import org.hghca.tools.bringup.report.JunitOutput;
+import org.hghca.tools.bringup.report.Origin;
 import org.hghca.tools.bringup.report.TextOutput;
 import org.hghca.tools.bringup.step.Step;
+import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.StepWatcher;
 import org.hghca.tools.card.CardSession;
 import org.hghca.tools.card.KeptCard;
+import org.hghca.tools.perf.page.Environment;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,10 +54,12 @@ import picocli.CommandLine.Spec;
           + " report of the completed steps."
     },
     mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    versionProvider = Version.class,
+    subcommands = BringupCompareCommand.class)
 final class BringupCommand implements Callable<Integer>, OutlivesReader {
   private static final String AUTO = "auto";
   private static final String PEER = "peer=";
+  private static final int MOST_ROUNDS = 100_000;
 
   @Spec private CommandSpec spec;
 
@@ -97,6 +106,20 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
   private List<String> only = List.of();
 
   @Option(
+      names = "--from",
+      paramLabel = "<id>",
+      description = "Run this step and all later ones, and those that they need.")
+  private String from;
+
+  @Option(
+      names = "--repeat",
+      paramLabel = "<n>",
+      description =
+          "Run the chosen steps this often, each time from the opening of the board to its release,"
+              + " and count the failures of each (default: ${DEFAULT-VALUE}).")
+  private int repeat = 1;
+
+  @Option(
       names = "--skip",
       paramLabel = "<id>",
       split = ",",
@@ -133,6 +156,14 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
   @Option(names = "--json", paramLabel = "<file>", description = "Write JSON; - is stdout.")
   private String json;
 
+  @Option(
+      names = "--json-lines",
+      paramLabel = "<file>",
+      description =
+          "Write a line of JSON for each step as it ends, which outlives the end of this process;"
+              + " - is stdout.")
+  private String jsonLines;
+
   @Option(names = "--junit", paramLabel = "<file>", description = "Write JUnit XML; - is stdout.")
   private String junit;
 
@@ -151,48 +182,69 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
       return 0;
     }
     BringupOptions options = options();
-    Bringup session = new Bringup(options, new Bench(mark, keep != null, keep == null ? "" : keep));
+    Bench bench = new Bench(mark, keep != null, keep == null ? "" : keep);
+    Bringup session = new Bringup(options, bench);
     if (options.profile().isPresent() && !session.isOfCard()) {
       throw wrong("--profile is an option for cards, and %s is none".formatted(options.device()));
     }
     checkBench(session);
     checkIds(session.steps(), options.only());
     checkIds(session.steps(), options.skip());
+    if (from != null) {
+      checkIds(session.steps(), Set.of(from));
+      options = options.withOnly(idsFrom(session.steps()));
+    }
     List<ReportFile<BringupReport>> files = files();
-    long onStdout = files.stream().filter(ReportFile::isStdout).count();
+    Optional<LineFile> lines =
+        Optional.ofNullable(jsonLines).map(name -> new LineFile(name, out(), err()));
+    long onStdout =
+        files.stream().filter(ReportFile::isStdout).count()
+            + lines.filter(LineFile::isStdout).stream().count();
     if (onStdout > 1) {
-      throw wrong("only one of --json, --junit and --html can go to stdout");
+      throw wrong("only one of --json, --json-lines, --junit and --html can go to stdout");
     }
     if (keep != null && onStdout > 0) {
       throw wrong("--keep needs stdout for its prompt: write the report to a file");
     }
-    try {
-      files.forEach(ReportFile::check);
-    } catch (UncheckedIOException e) {
-      complain(e);
+    if (!ReportFile.tries(err(), () -> files.forEach(ReportFile::check))
+        || !ReportFile.tries(err(), () -> lines.ifPresent(LineFile::open))) {
       return ExitCode.NO_OUTPUT.code();
     }
-    boolean quiet = onStdout > 0;
-    PrintWriter steps = quiet ? new PrintWriter(Writer.nullWriter()) : out();
-    TextOutput text = new TextOutput(steps, verbose, session.steps().size());
+    PrintWriter steps = onStdout > 0 ? new PrintWriter(Writer.nullWriter()) : out();
+    TextOutput text = new TextOutput(steps, verbose, session.steps().size(), repeat);
+    Rounds rounds = new Rounds(options, bench, repeat);
     try (Interruption _ =
             new Interruption(Thread.currentThread()::interrupt, ExitCode.INTERRUPTED);
-        session;
-        ProgressLine progress = ProgressLine.on(spec.commandLine())) {
-      BringupReport report =
-          session.run(
-              result -> {
-                progress.wipe();
-                text.accept(result);
-              },
-              watcher(progress, steps));
+        rounds;
+        ProgressLine line = ProgressLine.on(spec.commandLine())) {
+      JsonLines json = new JsonLines(record -> lines.ifPresent(file -> file.write(record)));
+      json.start(origin(), options.device(), repeat, session.steps());
+      BringupReport report = rounds.run(wiping(line).and(text).and(json), watcher(line, steps));
       text.summary(report);
-      boolean written = write(files, report);
+      json.end(report);
+      boolean written = write(files, report) && lines.map(LineFile::isWhole).orElse(true);
       out().flush();
-      prompt(session);
+      prompt(rounds.session());
       int exitCode = report.outcome().exitCode();
       return exitCode == 0 && !written ? ExitCode.NO_OUTPUT.code() : exitCode;
+    } finally {
+      lines.ifPresent(LineFile::close);
     }
+  }
+
+  /** A line of progress goes when there is something else to print. */
+  private static Progress wiping(ProgressLine line) {
+    return new Progress() {
+      @Override
+      public void round(int number) {
+        line.wipe();
+      }
+
+      @Override
+      public void step(StepResult result) {
+        line.wipe();
+      }
+    };
   }
 
   private static StepWatcher watcher(ProgressLine progress, PrintWriter out) {
@@ -244,16 +296,38 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
     }
   }
 
+  /**
+   * Checks that no option precedes the name of a command.
+   *
+   * @throws ParameterException when one does
+   */
+  void checkOptionsFollow(CommandSpec command) {
+    OptionPlace.check(spec, command);
+  }
+
+  private Set<String> idsFrom(List<Step> steps) {
+    return steps.stream()
+        .map(Step::id)
+        .dropWhile(id -> !id.equals(from))
+        .collect(Collectors.toSet());
+  }
+
+  private Origin origin() {
+    return new Origin(
+        Version.hghca(), Version.commit(), GivenCommand.line(spec), Environment.machine());
+  }
+
   private List<ReportFile<BringupReport>> files() {
+    Origin origin = origin();
     List<ReportFile<BringupReport>> files = new ArrayList<>();
     if (json != null) {
-      files.add(new ReportFile<>(json, report -> PrettyJson.of(JsonOutput.of(report))));
+      files.add(new ReportFile<>(json, report -> PrettyJson.of(JsonOutput.of(origin, report))));
     }
     if (junit != null) {
-      files.add(new ReportFile<>(junit, JunitOutput::of));
+      files.add(new ReportFile<>(junit, report -> JunitOutput.of(origin, report)));
     }
     if (html != null) {
-      files.add(new ReportFile<>(html, HtmlOutput::of));
+      files.add(new ReportFile<>(html, report -> HtmlOutput.of(origin, report)));
     }
     return files;
   }
@@ -262,18 +336,13 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
   private boolean write(List<ReportFile<BringupReport>> files, BringupReport report) {
     boolean written = true;
     for (ReportFile<BringupReport> file : files) {
-      try {
-        file.write(report, out());
-      } catch (UncheckedIOException e) {
-        complain(e);
-        written = false;
-      }
+      written &= ReportFile.tries(err(), () -> file.write(report, out()));
     }
     return written;
   }
 
-  private void complain(UncheckedIOException e) {
-    spec.commandLine().getErr().println("hghca: " + e.getMessage());
+  private PrintWriter err() {
+    return spec.commandLine().getErr();
   }
 
   private PrintWriter out() {
@@ -284,6 +353,12 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
     boolean peer = loop.startsWith(PEER);
     if (seconds < 0 || seconds > 60 || Double.isNaN(seconds)) {
       throw wrong("--seconds must be from 0 to 60");
+    }
+    if (repeat < 1 || repeat > MOST_ROUNDS) {
+      throw wrong("--repeat must be from 1 to %,d".formatted(MOST_ROUNDS));
+    }
+    if (from != null && !only.isEmpty()) {
+      throw wrong("--from and --only both choose steps: give one of them");
     }
     Loop kind =
         switch (loop) {

@@ -12,7 +12,6 @@ import org.hghca.vfio.Locator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
@@ -85,13 +84,7 @@ final class DemoCommand implements Callable<Integer>, OutlivesReader {
    * @throws ParameterException when one precedes it, which only the demo in one process would use
    */
   void checkOptionsFollow(CommandSpec command) {
-    List<OptionSpec> before = spec.commandLine().getParseResult().matchedOptions();
-    if (!before.isEmpty()) {
-      throw new ParameterException(
-          command.commandLine(),
-          "Options follow the command: give %s after '%s'"
-              .formatted(before.getFirst().longestName(), command.qualifiedName()));
-    }
+    OptionPlace.check(spec, command);
   }
 
   /** The command line of which this is a command. */

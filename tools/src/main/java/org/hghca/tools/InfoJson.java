@@ -2,11 +2,11 @@ package org.hghca.tools;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.hghca.abi.DeviceLimits;
 import org.hghca.driver.CardInformation;
 import org.hghca.driver.PsnUse;
 import org.hghca.driver.RetiredNumbers;
 import org.hghca.icm.IcmUsage;
+import org.hghca.tools.raw.LimitFields;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.PortAttributes;
 
@@ -110,7 +110,7 @@ final class InfoJson {
     json.put("board_id", "%016x".formatted(card.boardId()));
     json.put("profile", card.profile());
     json.put("hcr_base", card.hcrBase());
-    json.put("dev_lim", limits(card.limits()));
+    json.put("dev_lim", LimitFields.of(card.limits()));
     json.put("retired", retired(card.retired()));
     json.put("psns", psns(card.psns()));
     json.put("icm", card.icm().stream().map(InfoJson::icm).toList());
@@ -141,43 +141,6 @@ final class InfoJson {
     json.put("entries", table.entries());
     json.put("mapped_bytes", table.bytes());
     json.put("ranges", table.ranges());
-    return json;
-  }
-
-  /** The fields of tables 3-2-3 and 3-2-4 under their names there, logarithms resolved. */
-  private static Map<String, Object> limits(DeviceLimits limits) {
-    Map<String, Object> json = new LinkedHashMap<>();
-    json.put("reserved_qp", limits.reservedQps());
-    json.put("reserved_cq", limits.reservedCqs());
-    json.put("reserved_eq", limits.reservedEqs());
-    json.put("reserved_mtt", limits.reservedMtts());
-    json.put("reserved_pd", limits.reservedPds());
-    json.put("reserved_lkey", limits.reservedLkeys());
-    json.put("max_qp_sz", limits.maxQpSize());
-    json.put("max_cq_sz", limits.maxCqSize());
-    json.put("max_qps", limits.maxQps());
-    json.put("max_cqs", limits.maxCqs());
-    json.put("max_eqs", limits.maxEqs());
-    json.put("max_mpts", limits.maxMpts());
-    json.put("max_pds", limits.maxPds());
-    json.put("max_gids", limits.maxGids());
-    json.put("max_pkeys", limits.maxPkeys());
-    json.put("max_mtt_seg", limits.mttEntrySize());
-    json.put("qpc_entry_sz", limits.qpcEntrySize());
-    json.put("cqc_entry_sz", limits.cqcEntrySize());
-    json.put("eqc_entry_sz", limits.eqcEntrySize());
-    json.put("mpt_entry_sz", limits.mptEntrySize());
-    json.put("ack_delay", limits.ackDelay());
-    json.put("max_mtu", limits.maxMtu());
-    json.put("max_port_width", limits.maxPortWidth());
-    json.put("max_vl", limits.maxVl());
-    json.put("num_ports", limits.ports());
-    json.put("min_page_sz", limits.minPageSize());
-    json.put("max_sg", limits.maxSg());
-    json.put("max_desc_sz", limits.maxDescSize());
-    json.put("max_sg_rq", limits.maxSgRq());
-    json.put("max_desc_sz_rq", limits.maxDescSizeRq());
-    json.put("max_icm_sz", limits.maxIcmSize());
     return json;
   }
 }

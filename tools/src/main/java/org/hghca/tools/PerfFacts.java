@@ -17,11 +17,6 @@ import picocli.CommandLine.Model.CommandSpec;
 final class PerfFacts {
   private PerfFacts() {}
 
-  /** The command line, as it was given. */
-  static String command(CommandSpec spec) {
-    return "hghca " + String.join(" ", spec.root().commandLine().getParseResult().originalArgs());
-  }
-
   /**
    * The page of one run.
    *
@@ -36,12 +31,13 @@ final class PerfFacts {
       List<Figure> figures,
       List<Course> courses) {
     Map<String, String> facts = new LinkedHashMap<>();
-    facts.put("command", command(spec));
+    facts.put("command", GivenCommand.line(spec));
     facts.put("side", server.map(host -> "client of " + host).orElse("server"));
     facts.put("amount", amount(parameters.amount()));
     facts.put("queues", queues(parameters));
     facts.putAll(Environment.device(device.context(), parameters.route().port()));
     facts.put("hghca", Version.hghca());
+    facts.putAll(Environment.time());
     facts.putAll(Environment.machine());
     String title =
         "%s, %s%s"

@@ -93,8 +93,9 @@ final class PerfPeersCommand implements Callable<Integer>, OutlivesReader {
 
   private Map<String, String> facts() {
     Map<String, String> facts = new LinkedHashMap<>();
-    facts.put("command", PerfFacts.command(spec));
+    facts.put("command", GivenCommand.line(spec));
     facts.put("hghca", Version.hghca());
+    facts.putAll(Environment.time());
     facts.putAll(Environment.machine());
     return facts;
   }

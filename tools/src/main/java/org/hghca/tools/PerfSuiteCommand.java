@@ -211,7 +211,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
 
   private Map<String, String> facts(BothSides sides, Parameters.Route on) {
     Map<String, String> facts = new LinkedHashMap<>();
-    facts.put("command", PerfFacts.command(spec));
+    facts.put("command", GivenCommand.line(spec));
     Map<String, String> server = Environment.device(sides.server().context(), on.port());
     if (sides.server() == sides.client()) {
       facts.putAll(server);
@@ -221,6 +221,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
           .forEach((name, value) -> facts.put("client's " + name, value));
     }
     facts.put("hghca", Version.hghca());
+    facts.putAll(Environment.time());
     facts.putAll(Environment.machine());
     return facts;
   }

@@ -83,8 +83,9 @@ record ReportFile<T>(String name, Function<T, String> form) {
     }
   }
 
-  private UncheckedIOException cannot(IOException e) {
+  /** That it cannot be written, and why. */
+  UncheckedIOException cannot(IOException e) {
     return new UncheckedIOException(
-        "%s cannot be written: %s".formatted(name, FileFailure.why(e)), e);
+        "%s cannot be written: %s: name another file".formatted(name, FileFailure.why(e)), e);
   }
 }

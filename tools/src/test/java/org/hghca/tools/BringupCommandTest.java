@@ -144,7 +144,7 @@ class BringupCommandTest {
     assertThat(run.exitCode()).isZero();
     assertThat(run.out())
         .contains("PASS  hca.init")
-        .containsPattern("SKIP  not selected by --only: .*icm.qpc, .*driver.open, ");
+        .containsPattern("SKIP  not selected: .*icm.qpc, .*driver.open, ");
   }
 
   @Test
@@ -433,7 +433,8 @@ class BringupCommandTest {
 
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.out()).isEmpty();
-    assertThat(run.err()).contains("only one of --json, --junit and --html can go to stdout");
+    assertThat(run.err())
+        .contains("only one of --json, --json-lines, --junit and --html can go to stdout");
   }
 
   @Test
@@ -504,10 +505,11 @@ class BringupCommandTest {
     assertThat(run.out()).isEmpty();
     assertThat(run.err())
         .isEqualTo(
-            "hghca: %s cannot be written: %s is not a folder\n"
+            "hghca: %s cannot be written: %s is not a folder: name another file\n"
                 .formatted(nowhere, nowhere.getParent()));
     assertThat(CommandLineRun.of("bringup", "-d", "model:x", "--html=" + folder).err())
-        .isEqualTo("hghca: %s cannot be written: it is a folder\n".formatted(folder));
+        .isEqualTo(
+            "hghca: %s cannot be written: it is a folder: name another file\n".formatted(folder));
   }
 
   @Test
@@ -519,7 +521,8 @@ class BringupCommandTest {
 
     assertThat(run.exitCode()).isEqualTo(5);
     assertThat(run.err())
-        .isEqualTo("hghca: /dev/full cannot be written: No space left on device\n");
+        .isEqualTo(
+            "hghca: /dev/full cannot be written: No space left on device: name another file\n");
     assertThat(html).content().contains("Bring-up: PASSED");
   }
 

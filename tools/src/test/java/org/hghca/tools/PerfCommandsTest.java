@@ -288,7 +288,8 @@ class PerfCommandsTest {
     CommandLineRun run = start(SERVER, "ib_write_bw " + option + " " + folder).await();
     assertThat(run.exitCode()).isEqualTo(5);
     assertThat(run.err())
-        .isEqualTo("hghca: %s cannot be written: it is a folder\n".formatted(folder));
+        .isEqualTo(
+            "hghca: %s cannot be written: it is a folder: name another file\n".formatted(folder));
     assertThat(run.out()).isEmpty();
   }
 

@@ -179,8 +179,8 @@ class PerfSuiteCommandTest {
         "ib_write_bandwidth | 2 | is no test; there are: ib_send_bw ib_send_lat ib_write_bw",
         "-R | 2 | -R and -z are not supported: both sides are in this process",
         "-d nosuch | 3 | hghca: no RDMA device 'nosuch'",
-        "--html / | 5 | hghca: / cannot be written: it is a folder",
-        "--out_json_file / | 5 | hghca: / cannot be written: it is a folder"
+        "--html / | 5 | hghca: / cannot be written: it is a folder: name another file",
+        "--out_json_file / | 5 | hghca: / cannot be written: it is a folder: name another file"
       })
   void isRefused(String options, int code, String message) {
     CommandLineRun run = CommandLineRun.of(("perf suite " + options).split(" "));

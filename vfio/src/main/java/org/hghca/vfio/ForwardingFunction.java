@@ -58,6 +58,11 @@ public abstract class ForwardingFunction implements PciFunction {
   }
 
   @Override
+  public String iommuMode() {
+    return function.iommuMode();
+  }
+
+  @Override
   public boolean reportsDmaFaults() {
     return function.reportsDmaFaults();
   }

@@ -8,7 +8,8 @@ import java.util.List;
  *
  * <p>Closing stops the function's DMA, unmaps all remaining mappings and releases the function; it
  * is idempotent. Afterwards {@link #locator}, {@link #canReset}, {@link #memory}, {@link
- * #dmaFaults} and {@link #dmaFaultCount} still answer, and every other call throws {@code CLOSED}.
+ * #iommuMode}, {@link #dmaFaults} and {@link #dmaFaultCount} still answer, and every other call
+ * throws {@code CLOSED}.
  */
 public interface PciFunction extends AutoCloseable {
 
@@ -78,6 +79,14 @@ public interface PciFunction extends AutoCloseable {
   /** Whether the platform reports refused accesses, so that none reported means none refused. */
   default boolean reportsDmaFaults() {
     return true;
+  }
+
+  /**
+   * What translates the device's accesses to memory: {@code iommufd} or {@code group} of the
+   * kernel's VFIO, {@code noiommu} when nothing does, {@code software} when a process serves them.
+   */
+  default String iommuMode() {
+    return "software";
   }
 
   /** Whether {@link #reset} is supported for this function. */

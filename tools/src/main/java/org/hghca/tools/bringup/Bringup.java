@@ -178,7 +178,7 @@ public final class Bringup implements AutoCloseable {
         close();
       }
     }
-    return new BringupReport(
+    return BringupReport.of(
         options.device(),
         board.abilities() == null ? "" : board.abilities().name(),
         started,
@@ -299,6 +299,7 @@ public final class Bringup implements AutoCloseable {
         complaint,
         seen.comparisons(),
         seen.measurements(),
+        seen.facts(),
         board.takeCommands(),
         nanos);
   }
@@ -318,7 +319,7 @@ public final class Bringup implements AutoCloseable {
       return untried(
           step,
           Verdict.SKIP,
-          options.skip().contains(step.id()) ? "skipped by --skip" : "not selected by --only");
+          options.skip().contains(step.id()) ? "skipped by --skip" : "not selected");
     }
     if (!keptAt.isEmpty()) {
       return untried(step, Verdict.SKIP, "--keep ended the steps at " + keptAt);
@@ -358,6 +359,7 @@ public final class Bringup implements AutoCloseable {
             reason,
             List.of(),
             Optional.empty(),
+            Map.of(),
             List.of(),
             0));
   }

@@ -171,6 +171,11 @@ final class KernelFunction implements PciFunction {
     return interrupts;
   }
 
+  @Override
+  public String iommuMode() {
+    return entry.mode().word();
+  }
+
   /** The kernel's VFIO does not. */
   @Override
   public boolean reportsDmaFaults() {

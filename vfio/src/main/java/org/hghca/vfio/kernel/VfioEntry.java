@@ -18,6 +18,7 @@ import org.hghca.vfio.dma.AddressSpace;
  */
 final class VfioEntry implements AutoCloseable {
   private final KernelSystem system;
+  private final IommuMode mode;
   private final MapFailure failure;
 
   /** Undoes the steps that led to the function's descriptor, which is closed first. */
@@ -32,6 +33,7 @@ final class VfioEntry implements AutoCloseable {
 
   private VfioEntry(KernelSystem system, IommuMode mode) {
     this.system = system;
+    this.mode = mode;
     this.failure = new MapFailure(system.machine(), mode);
   }
 
@@ -74,6 +76,11 @@ final class VfioEntry implements AutoCloseable {
         throw entry.undo.because(entry.leaving.because(e));
       }
     }
+  }
+
+  /** How it was opened. */
+  IommuMode mode() {
+    return mode;
   }
 
   private void byGroup(PciDevice function, IommuMode mode, Path node, Optional<String> container) {

@@ -3,6 +3,7 @@ package org.hghca.vfio.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
@@ -59,6 +60,17 @@ class KernelOpeningTest extends KernelFunctionFixture {
         .doesNotContain("VFIO_DEVICE_BIND_IOMMUFD Device");
   }
 
+  @Test
+  void functionNamesWhatTranslatesItsAccesses() {
+    machine.iommufd(CARD);
+
+    for (String mode : List.of("group", "iommufd")) {
+      try (PciFunction function = open("iommu=" + mode)) {
+        assertThat(function.iommuMode()).isEqualTo(mode);
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "iommu=noiommu"})
   void functionWithoutAnIommuReachesNoOtherMemory(String parameters) {
@@ -67,6 +79,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
 
     try (PciFunction function = open(parameters)) {
       assertThat(function.configuration().deviceId()).isEqualTo(0x9038);
+      assertThat(function.iommuMode()).isEqualTo("noiommu");
       function.region(2).writeInt(0, 1);
       function.reset();
       assertThat(function.interrupts().vectors()).isEqualTo(32);

@@ -20,6 +20,7 @@ import org.hghca.tools.raw.CommandTap;
 import org.hghca.tools.raw.RawHcr;
 import org.hghca.tools.raw.RawTables;
 import org.hghca.tools.raw.TappedFunction;
+import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
@@ -74,6 +75,23 @@ public final class Board implements Target {
     } catch (IllegalArgumentException e) {
       throw new StepFailedException(e.getMessage());
     }
+  }
+
+  /** Whether the user vouches for the profile, which is then not probed. */
+  public boolean isProfileAssumed() {
+    return locator()
+        .parameter(DriverParameter.ASSUME_PROFILE.key())
+        .map(Boolean::parseBoolean)
+        .orElse(false);
+  }
+
+  /** How the profile is found, in words. */
+  public String profileFound() {
+    if (named().isEmpty()) {
+      return "recognized by probe";
+    }
+    String given = options.profile().isPresent() ? "given by --profile" : "given by as=";
+    return isProfileAssumed() ? given + " with assumeProfile=true, not probed" : given;
   }
 
   @Override

@@ -1,5 +1,6 @@
 package org.hghca.tools.bringup.register;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.hghca.abi.Bar;
@@ -8,7 +9,9 @@ import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException;
 
 /** The function as PCI sees it. */
@@ -90,6 +93,11 @@ public final class PciSteps {
   private void open(Observation o) {
     o.expect("%s can be opened".formatted(board.locator()));
     board.open();
+    Locator function = PciFunctions.resolve(board.locator());
+    if (function.scheme().equals("pci")) {
+      o.fact("pci_address", function.name());
+    }
+    o.fact("iommu", board.function().iommuMode());
     o.saw("it is open%s".formatted(board.function().canReset() ? ", and can be reset" : ""));
   }
 
@@ -101,6 +109,11 @@ public final class PciSteps {
     o.expect("vendor other than FFFFh, header type 0; no document names the ids");
     ConfigurationSpace space = space();
     int vendor = space.vendorId();
+    o.fact("vendor_id", "%04x".formatted(vendor));
+    o.fact("device_id", "%04x".formatted(space.deviceId()));
+    o.fact("revision", "%02x".formatted(space.revisionId()));
+    o.fact("class", "%06x".formatted(space.classCode()));
+    o.fact("subsystem", "%04x:%04x".formatted(space.read(0x2c, 2), space.read(0x2e, 2)));
     o.saw(
         "vendor %04x, device %04x, revision %02x"
             .formatted(vendor, space.deviceId(), space.revisionId()));
@@ -139,6 +152,8 @@ public final class PciSteps {
     ConfigurationSpace space = space();
     boolean canReset = (space.read(at + 4, 4) & 1 << 28) != 0;
     int link = space.read(at + 0x12, 2);
+    o.fact("link", link(link));
+    o.fact("link_capability", link(space.read(at + 0x0c, 4)));
     o.saw(
         "function-level reset: %s; link: generation %d, %d lanes"
             .formatted(canReset ? "yes" : "no", link & 0xf, link >>> 4 & 0x3f));
@@ -148,6 +163,14 @@ public final class PciSteps {
           "device status %xh: the function has reported errors on the link since it was cleared"
               .formatted(errors));
     }
+  }
+
+  /** Generation in bits 3..0, lanes in bits 9..4. */
+  private static Map<String, Object> link(int register) {
+    Map<String, Object> link = new LinkedHashMap<>();
+    link.put("generation", register & 0xf);
+    link.put("lanes", register >>> 4 & 0x3f);
+    return link;
   }
 
   private void command(Observation o) {

@@ -18,6 +18,7 @@ import org.hghca.tools.bringup.board.Board;
 import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
+import org.hghca.tools.raw.LimitFields;
 import org.hghca.vfio.DmaMapping;
 
 /** The first commands with DMA: the card's properties, and failing DMA. */
@@ -139,7 +140,9 @@ public final class QuerySteps {
     o.check(
         !Arrays.equals(untouched, bytes),
         "the command succeeded, but its answer did not reach memory");
-    board.limits(decode(bytes), bytes);
+    DeviceLimits limits = decode(bytes);
+    o.fact("limits", LimitFields.of(limits));
+    board.limits(limits, bytes);
   }
 
   private static DeviceLimits decode(byte[] bytes) {
@@ -160,7 +163,10 @@ public final class QuerySteps {
     if (named.isPresent() && named.get() != found) {
       o.warn("treated as profile %s, as requested".formatted(named.get()));
     }
-    board.recognized(named.orElse(found));
+    HardwareProfile used = named.orElse(found);
+    o.fact("profile", used.name());
+    o.fact("profile_found", board.profileFound());
+    board.recognized(used);
   }
 
   private void limitBytes(Observation o) {

@@ -10,6 +10,7 @@ import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.cause.Conclusion;
 import org.hghca.tools.bringup.step.Comparison;
 import org.hghca.tools.bringup.step.StepResult;
+import org.hghca.tools.bringup.step.Tally;
 import org.hghca.tools.bringup.step.Verdict;
 import org.hghca.tools.perf.page.PerfPage;
 import org.hghca.tools.raw.CommandRecord;
@@ -24,9 +25,9 @@ public final class HtmlOutput {
   private HtmlOutput() {}
 
   /** The whole report. */
-  public static String of(BringupReport report) {
+  public static String of(Origin origin, BringupReport report) {
     HtmlOutput output = new HtmlOutput();
-    output.page(report);
+    output.page(origin, report);
     return output.html.toString();
   }
 
@@ -70,7 +71,7 @@ public final class HtmlOutput {
     add("</" + tag + ">");
   }
 
-  private void page(BringupReport report) {
+  private void page(Origin origin, BringupReport report) {
     add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     add("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     element("title", "Bring-up of %s: %s".formatted(report.device(), report.outcome().text()));
@@ -79,8 +80,10 @@ public final class HtmlOutput {
     conclusion(report);
     element("h2", "Steps");
     add("\n<div class=\"steps\">\n");
-    report.results().forEach(this::step);
-    add("</div>\n<footer>");
+    report.tallies().forEach(this::step);
+    add("</div>\n");
+    environment(origin, report);
+    add("<footer>");
     text(
         "Each step opens. Bytes that differ are marked; bytes that may be anything are pale."
             + " Numbers with an h are hexadecimal.");
@@ -94,11 +97,12 @@ public final class HtmlOutput {
     element("p", report.device());
     element(
         "p",
-        "profile %s, %s, %.1f s"
+        "profile %s, %s, %.1f s%s"
             .formatted(
                 report.profile().isEmpty() ? "not known" : report.profile(),
                 report.started().truncatedTo(ChronoUnit.SECONDS),
-                report.seconds()));
+                report.seconds(),
+                report.rounds() > 1 ? ", %d rounds".formatted(report.rounds()) : ""));
     add("</div>\n<ul class=\"counts\">\n");
     count("passed", report.count(Verdict.PASS));
     count("failed", report.count(Verdict.FAIL));
@@ -106,6 +110,19 @@ public final class HtmlOutput {
     count("not judged", report.count(Verdict.NOT_JUDGED));
     count("skipped", report.count(Verdict.SKIP));
     add("</ul>\n</header>\n");
+  }
+
+  private void environment(Origin origin, BringupReport report) {
+    element("h2", "Program, machine and board");
+    add("\n<dl>\n");
+    FactLines.of(origin, report)
+        .forEach(
+            (name, value) -> {
+              element("dt", name);
+              element("dd", value);
+              add("\n");
+            });
+    add("</dl>\n");
   }
 
   private void conclusion(BringupReport report) {
@@ -126,18 +143,19 @@ public final class HtmlOutput {
     add("<li><b>%d</b>%s</li>\n".formatted(count, what));
   }
 
-  private void step(StepResult result) {
+  private void step(Tally tally) {
+    StepResult result = tally.result();
     boolean open = result.verdict() == Verdict.FAIL;
     add(open ? "<details class=\"FAILED\" open>" : "<details>");
     add("<summary><span class=\"badge %1$s\">%1$s</span>".formatted(result.verdict().label()));
     element("code", result.step().id());
     add("<span class=\"title\">");
     text(result.step().title());
-    if (!result.reason().isEmpty()) {
-      add("<span class=\"why\">");
-      text(result.reason());
-      add("</span>");
-    }
+    why(result.reason());
+    why(
+        tally.failures() > 0 && tally.rounds().size() > 1
+            ? "failed in %d of %d rounds".formatted(tally.failures(), tally.rounds().size())
+            : "");
     add("</span><span class=\"time\">");
     text(result.verdict().isResult() ? "%.1f ms".formatted(result.millis()) : "");
     add("</span></summary>\n<div class=\"body\">\n");
@@ -155,6 +173,14 @@ public final class HtmlOutput {
     result.measurements().ifPresent(report -> add(PerfPage.plots(report.page().measurements())));
     trace(result.commands());
     add("</div>\n</details>\n");
+  }
+
+  private void why(String reason) {
+    if (!reason.isEmpty()) {
+      add("<span class=\"why\">");
+      text(reason);
+      add("</span>");
+    }
   }
 
   private void side(String title, List<String> lines) {
@@ -181,17 +207,21 @@ public final class HtmlOutput {
                 comparison.what(),
                 comparison.length(),
                 differences == 0 ? "as expected" : differences + " differ"));
-    add("</summary><div class=\"scroll\"><table class=\"bytes hex\">\n");
-    add("<tr><th></th><th colspan=\"16\">expected</th><td class=\"gap\"></td>");
-    add("<th colspan=\"16\">seen</th></tr>\n");
+    add("</summary><div class=\"pair\">\n");
+    side(comparison, "expected", comparison.expected());
+    side(comparison, "seen", comparison.seen());
+    add("</div></details>\n");
+  }
+
+  private void side(Comparison comparison, String title, byte[] bytes) {
+    add("<div class=\"scroll\"><table class=\"bytes hex\">\n");
+    add("<tr><th></th><th colspan=\"16\">%s</th></tr>\n".formatted(title));
     for (int at = 0; at < comparison.length(); at += Hexdump.COLUMNS) {
       add("<tr><th>%03x</th>".formatted(at));
-      bytes(comparison, comparison.expected(), at);
-      add("<td class=\"gap\"></td>");
-      bytes(comparison, comparison.seen(), at);
+      bytes(comparison, bytes, at);
       add("</tr>\n");
     }
-    add("</table></div></details>\n");
+    add("</table></div>\n");
   }
 
   private void bytes(Comparison comparison, byte[] bytes, int from) {

@@ -8,30 +8,60 @@ import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.cause.Conclusion;
 import org.hghca.tools.bringup.step.Comparison;
 import org.hghca.tools.bringup.step.StepResult;
+import org.hghca.tools.bringup.step.Tally;
 import org.hghca.tools.bringup.step.Verdict;
 import org.hghca.tools.raw.CommandRecord;
 
 /** A session as the values of JSON: plain numbers, bytes in hexadecimal. */
 public final class JsonOutput {
+  /** Of docs/bring-up.schema.json: it grows when a reader of older reports would misread one. */
+  public static final int SCHEMA_VERSION = 1;
+
   private static final HexFormat HEX = HexFormat.of();
 
   private JsonOutput() {}
 
   /** The whole report. */
-  public static Map<String, Object> of(BringupReport report) {
-    Map<String, Object> json = new LinkedHashMap<>();
+  public static Map<String, Object> of(Origin origin, BringupReport report) {
+    Map<String, Object> json = new LinkedHashMap<>(origin.toJson());
     json.put("device", report.device());
+    json.put("started", report.started().toString());
+    json.put("board", report.facts());
+    json.putAll(outcome(report));
+    json.put("steps", report.tallies().stream().map(JsonOutput::tally).toList());
+    return json;
+  }
+
+  /** How it ended. */
+  static Map<String, Object> outcome(BringupReport report) {
+    Map<String, Object> json = new LinkedHashMap<>();
     json.put("outcome", report.outcome().name());
     json.put("exit_code", report.outcome().exitCode());
     json.put("profile", report.profile());
-    json.put("started", report.started().toString());
     json.put("seconds", report.seconds());
+    json.put("rounds", report.rounds());
     for (Verdict verdict : Verdict.values()) {
       json.put(verdict.name().toLowerCase(Locale.ROOT), report.count(verdict));
     }
     json.put("conclusion", report.conclusion().causes().stream().map(JsonOutput::cause).toList());
     json.put("follows", report.conclusion().others());
-    json.put("steps", report.results().stream().map(JsonOutput::step).toList());
+    return json;
+  }
+
+  private static Map<String, Object> tally(Tally tally) {
+    Map<String, Object> json = step(tally.result());
+    json.put("failures", tally.failures());
+    json.put("rounds", tally.rounds().stream().map(JsonOutput::round).toList());
+    return json;
+  }
+
+  private static Map<String, Object> round(Tally.Round round) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("verdict", round.verdict().name());
+    json.put("milliseconds", round.millis());
+    if (!round.speeds().isEmpty()) {
+      json.put("speeds", round.speeds());
+    }
     return json;
   }
 
@@ -44,7 +74,8 @@ public final class JsonOutput {
     return json;
   }
 
-  private static Map<String, Object> step(StepResult result) {
+  /** One result of a step. */
+  static Map<String, Object> step(StepResult result) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", result.step().id());
     json.put("title", result.step().title());
@@ -61,6 +92,9 @@ public final class JsonOutput {
     json.put("seen", result.seen());
     if (!result.comparisons().isEmpty()) {
       json.put("comparisons", result.comparisons().stream().map(JsonOutput::comparison).toList());
+    }
+    if (!result.speeds().isEmpty()) {
+      json.put("speeds", result.speeds());
     }
     result.measurements().ifPresent(report -> json.put("tests", report.toJson().get("tests")));
     if (!result.commands().isEmpty()) {

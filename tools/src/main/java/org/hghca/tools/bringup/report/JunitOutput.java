@@ -4,11 +4,13 @@ import java.io.StringWriter;
 import java.io.Writer;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import javax.xml.stream.XMLOutputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.step.StepResult;
+import org.hghca.tools.bringup.step.Tally;
 import org.hghca.tools.bringup.step.Verdict;
 
 /** A session as JUnit XML, which build servers read: a test case for each step. */
@@ -20,23 +22,23 @@ public final class JunitOutput {
   }
 
   /** The whole report. */
-  public static String of(BringupReport report) {
+  public static String of(Origin origin, BringupReport report) {
     StringWriter text = new StringWriter();
-    write(report, text);
+    write(origin, report, text);
     return text.toString();
   }
 
-  private static void write(BringupReport report, Writer text) {
+  private static void write(Origin origin, BringupReport report, Writer text) {
     try {
       XMLStreamWriter xml = XMLOutputFactory.newInstance().createXMLStreamWriter(text);
-      new JunitOutput(xml).suite(report);
+      new JunitOutput(xml).suite(origin, report);
       xml.close();
     } catch (XMLStreamException e) {
       throw new IllegalStateException("writing to memory failed", e);
     }
   }
 
-  private void suite(BringupReport report) throws XMLStreamException {
+  private void suite(Origin origin, BringupReport report) throws XMLStreamException {
     xml.writeStartDocument("UTF-8", "1.0");
     xml.writeStartElement("testsuite");
     xml.writeAttribute("name", "hghca bringup");
@@ -50,11 +52,13 @@ public final class JunitOutput {
     xml.writeAttribute("timestamp", report.started().truncatedTo(ChronoUnit.SECONDS).toString());
     xml.writeStartElement("properties");
     property("device", report.device());
-    property("profile", report.profile());
     property("outcome", report.outcome().name());
+    for (Map.Entry<String, String> fact : FactLines.of(origin, report).entrySet()) {
+      property(fact.getKey(), fact.getValue());
+    }
     xml.writeEndElement();
-    for (StepResult result : report.results()) {
-      testCase(result);
+    for (Tally tally : report.tallies()) {
+      testCase(tally);
     }
     xml.writeEndElement();
     xml.writeEndDocument();
@@ -66,7 +70,8 @@ public final class JunitOutput {
     xml.writeAttribute("value", legal(value));
   }
 
-  private void testCase(StepResult result) throws XMLStreamException {
+  private void testCase(Tally tally) throws XMLStreamException {
+    StepResult result = tally.result();
     xml.writeStartElement("testcase");
     xml.writeAttribute("classname", "org.hghca.bringup");
     xml.writeAttribute("name", result.step().id() + ": " + result.step().title());
@@ -88,6 +93,10 @@ public final class JunitOutput {
       case PASS, WARN -> {}
     }
     xml.writeStartElement("system-out");
+    if (tally.failures() > 0 && tally.rounds().size() > 1) {
+      xml.writeCharacters(
+          "failed in %d of %d rounds\n".formatted(tally.failures(), tally.rounds().size()));
+    }
     lines("expected: ", result.expected());
     lines("seen: ", result.seen());
     if (result.verdict() == Verdict.WARN) {

@@ -2,23 +2,26 @@ package org.hghca.tools.bringup.report;
 
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.function.Consumer;
 import org.hghca.tools.bringup.BringupReport;
+import org.hghca.tools.bringup.Progress;
 import org.hghca.tools.bringup.cause.Conclusion;
 import org.hghca.tools.bringup.step.Comparison;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepResult;
+import org.hghca.tools.bringup.step.Tally;
 import org.hghca.tools.bringup.step.Verdict;
 import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.Hexdump;
 
 /** A session as text, line by line while it runs. */
-public final class TextOutput implements Consumer<StepResult> {
+public final class TextOutput implements Progress {
   private static final int COMMANDS_SHOWN = 4;
 
   private final PrintWriter out;
   private final boolean verbose;
   private final int total;
+  private final int rounds;
+  private int round;
   private int done;
 
   /**
@@ -26,18 +29,32 @@ public final class TextOutput implements Consumer<StepResult> {
    *
    * @param verbose whether passed steps show their values and commands
    * @param total number of steps
+   * @param rounds number of rounds; of those after the first, without {@code verbose}, only what
+   *     did not pass is printed
    */
-  public TextOutput(PrintWriter out, boolean verbose, int total) {
+  public TextOutput(PrintWriter out, boolean verbose, int total, int rounds) {
     this.out = out;
     this.verbose = verbose;
     this.total = total;
+    this.rounds = rounds;
   }
 
   @Override
-  public void accept(StepResult result) {
+  public void round(int number) {
+    round = number;
+    done = 0;
+    if (rounds > 1) {
+      out.print("round %d/%d\n".formatted(number, rounds));
+      out.flush();
+    }
+  }
+
+  @Override
+  public void step(StepResult result) {
     Step step = result.step();
     done++;
-    if (!result.verdict().isResult()) {
+    boolean repeated = round > 1 && result.verdict() == Verdict.PASS && !verbose;
+    if (repeated || !result.verdict().isResult()) {
       return; // the summary has a line for each reason
     }
     out.print(
@@ -107,14 +124,16 @@ public final class TextOutput implements Consumer<StepResult> {
   public void summary(BringupReport report) {
     out.print("\n");
     conclusion(report);
+    failures(report);
     reasons(report, Verdict.SKIP);
     reasons(report, Verdict.NOT_JUDGED);
     out.print(
-        "%s: %s%s, %d passed, %d warnings, %d failed, %d not judged, %d skipped in %.1f s\n"
+        "%s: %s%s%s, %d passed, %d warnings, %d failed, %d not judged, %d skipped in %.1f s\n"
             .formatted(
                 report.device(),
                 report.outcome().text(),
                 report.profile().isEmpty() ? "" : ", profile " + report.profile(),
+                rounds > 1 ? ", %d of %d rounds".formatted(report.rounds(), rounds) : "",
                 report.count(Verdict.PASS),
                 report.count(Verdict.WARN),
                 report.count(Verdict.FAIL),
@@ -139,6 +158,17 @@ public final class TextOutput implements Consumer<StepResult> {
     }
     if (!conclusion.causes().isEmpty()) {
       out.print("\n");
+    }
+  }
+
+  /** A line for each step that failed, when there were several rounds. */
+  private void failures(BringupReport report) {
+    for (Tally tally : report.tallies()) {
+      if (rounds > 1 && tally.failures() > 0) {
+        out.print(
+            "      FAIL  in %d of %d rounds: %s\n"
+                .formatted(tally.failures(), report.rounds(), tally.result().step().id()));
+      }
     }
   }
 

@@ -3,7 +3,10 @@ package org.hghca.tools.bringup.step;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -16,6 +19,7 @@ public final class Observation {
   private final List<String> seen = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
   private final List<Comparison> comparisons = new ArrayList<>();
+  private final Map<String, Object> facts = new LinkedHashMap<>();
 
   private boolean eventsExpected;
   private Optional<SuiteReport> measurements = Optional.empty();
@@ -70,6 +74,16 @@ public final class Observation {
   /** Records what was measured. */
   public void measured(SuiteReport report) {
     measurements = Optional.of(report);
+  }
+
+  /**
+   * Records something about the board that the whole report says, such as its ids. A later value of
+   * the same name replaces it.
+   *
+   * @param value a text, a number, or a map of them
+   */
+  public void fact(String name, Object value) {
+    facts.put(name, value);
   }
 
   /** Records a warning, without failing. */
@@ -144,6 +158,11 @@ public final class Observation {
 
   public List<String> seen() {
     return List.copyOf(seen);
+  }
+
+  /** About the board, by name. */
+  public Map<String, Object> facts() {
+    return Collections.unmodifiableMap(new LinkedHashMap<>(facts));
   }
 
   public List<String> warnings() {

@@ -1,9 +1,15 @@
 package org.hghca.tools.bringup.step;
 
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.hghca.tools.bringup.cause.Finding;
+import org.hghca.tools.perf.BandwidthReport;
+import org.hghca.tools.perf.DurationLatency;
+import org.hghca.tools.perf.LatencyResult;
+import org.hghca.tools.perf.suite.Row;
 import org.hghca.tools.perf.suite.SuiteReport;
 import org.hghca.tools.raw.CommandRecord;
 
@@ -17,6 +23,7 @@ import org.hghca.tools.raw.CommandRecord;
  * @param reason why it failed, warns or was left out; empty when it passed
  * @param comparisons bytes that were compared
  * @param measurements what was measured; empty unless it is a step that measures
+ * @param facts what it found out about the board, by name
  * @param commands the commands that it gave, oldest first
  * @param nanos how long it took
  */
@@ -28,6 +35,7 @@ public record StepResult(
     String reason,
     List<Comparison> comparisons,
     Optional<SuiteReport> measurements,
+    Map<String, Object> facts,
     List<CommandRecord> commands,
     long nanos) {
 
@@ -39,6 +47,22 @@ public record StepResult(
             .max(Comparator.comparingInt(Comparison::length))
             .flatMap(Comparison::difference);
     return new Finding(step.id(), reason, difference, step.next());
+  }
+
+  /** The speeds that it measured, by test, size and unit. */
+  public Map<String, Double> speeds() {
+    Map<String, Double> speeds = new LinkedHashMap<>();
+    for (Row row : measurements.map(SuiteReport::rows).orElse(List.of())) {
+      if (row instanceof Row.Measured measured) {
+        String what = "%s, %d bytes".formatted(row.test(), row.asked().largest());
+        switch (measured.figure()) {
+          case BandwidthReport report -> speeds.put(what + ", MiB/s", report.average());
+          case LatencyResult result -> speeds.put(what + ", us", result.typical());
+          case DurationLatency result -> speeds.put(what + ", us", result.average());
+        }
+      }
+    }
+    return speeds;
   }
 
   /** Milliseconds that it took. */

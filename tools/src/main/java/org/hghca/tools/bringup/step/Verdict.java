@@ -33,4 +33,9 @@ public enum Verdict {
   public boolean isResult() {
     return isGood() || this == FAIL;
   }
+
+  /** Whether it says more than another one of the same step; a step that is left out says least. */
+  public boolean outweighs(Verdict other) {
+    return this != SKIP && (other == SKIP || compareTo(other) > 0);
+  }
 }

@@ -1,7 +1,9 @@
 package org.hghca.tools.bringup.virtio;
 
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.board.VirtioBoard;
 import org.hghca.tools.bringup.step.Observation;
@@ -102,6 +104,14 @@ public final class RoceSteps {
     long regions = QueryDevice.MAX_MR.getLong(device, 0);
     long domains = QueryDevice.MAX_PD.getLong(device, 0);
     long gids = QueryPort.GID_TBL_LEN.getLong(port, 0);
+    Map<String, Object> limits = new LinkedHashMap<>();
+    limits.put("max_qp_wr", requests);
+    limits.put("max_send_sge", elements);
+    limits.put("max_cqe", entries);
+    limits.put("max_mr", regions);
+    limits.put("max_pd", domains);
+    limits.put("gid_tbl_len", gids);
+    o.fact("limits", limits);
     o.saw(
         "%d requests of a queue, %d elements of a request, %d entries of a completion queue"
             .formatted(requests, elements, entries));

@@ -71,6 +71,8 @@ public final class VirtioSteps {
   private void structures(Observation o) {
     o.expect("common configuration, notifications, interrupt status, device configuration");
     o.expect("status 0 after the reset, then ACKNOWLEDGE and DRIVER");
+    o.fact("profile", board.abilities().name());
+    o.fact("profile_found", "recognized by its PCI ids");
     VirtioDevice device = board.attach();
     for (RegisterStructure each : device.structures()) {
       o.saw(

@@ -23,7 +23,6 @@ public final class Environment {
   /** The machine and the JVM, by name. */
   public static Map<String, String> machine() {
     Map<String, String> facts = new LinkedHashMap<>();
-    facts.put("time", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
     facts.put("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
     facts.put("CPU", "%s, %d for this process".formatted(cpu(), processors()));
     facts.put(
@@ -34,6 +33,11 @@ public final class Environment {
                 System.getProperty("java.vm.version"),
                 Runtime.getRuntime().maxMemory() >> 20));
     return facts;
+  }
+
+  /** The time of day, by name. */
+  public static Map<String, String> time() {
+    return Map.of("time", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
   }
 
   private static int processors() {

@@ -1,0 +1,2 @@
+/** What changed between two reports. */
+package org.hghca.tools.bringup.compare;
