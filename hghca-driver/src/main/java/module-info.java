@@ -11,6 +11,8 @@ module org.hghca.driver {
   requires jdk.jfr;
 
   exports org.hghca.driver;
+  exports org.hghca.driver.trace to
+      org.hghca.tools;
 
   provides org.hghca.provider.DeviceDriver with
       org.hghca.driver.provider.HghcaDriver;

@@ -12,6 +12,7 @@ module org.hghca.tools {
   requires org.hghca.icm;
   requires org.hghca.mailbox;
   requires org.hghca.model;
+  requires org.hghca.uar;
   requires org.hghca.verbs;
   requires org.hghca.vfio;
   requires org.hghca.virtio;

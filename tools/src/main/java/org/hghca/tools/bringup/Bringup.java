@@ -18,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.hghca.tools.bringup.BringupReport.Outcome;
 import org.hghca.tools.raw.CardStoppedException;
+import org.hghca.vfio.DriverParameter;
 
 /**
  * A session: all steps in their order, on one board. Used once.
@@ -35,6 +36,7 @@ public final class Bringup {
   private final Driver driver;
   private final List<Step> steps = new ArrayList<>();
   private final Map<String, StepResult> done = new HashMap<>();
+  private StepSpan spans;
   private String stoppedAt = "";
   private String brokenAt = "";
   private boolean lost;
@@ -113,6 +115,7 @@ public final class Bringup {
   public BringupReport run(Consumer<StepResult> listener) {
     Instant started = Instant.now();
     long start = System.nanoTime();
+    spans = new StepSpan(board.locator(), steps);
     Set<String> chosen = chosen();
     List<StepResult> results = new ArrayList<>();
     ExecutorService thread =
@@ -136,7 +139,7 @@ public final class Bringup {
       }
     }
     return new BringupReport(
-        options.device(),
+        board.locator().without(DriverParameter.TRACE.key()).toString(),
         board.abilities() == null ? "" : board.abilities().name(),
         started,
         System.nanoTime() - start,
@@ -217,6 +220,7 @@ public final class Bringup {
       opened = false;
     }
     long nanos = System.nanoTime() - start;
+    spans.record(step, verdict, start);
     return new StepResult(
         step,
         verdict,

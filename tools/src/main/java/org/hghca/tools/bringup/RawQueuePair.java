@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.Optional;
 import org.hghca.abi.Bar;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
@@ -18,11 +19,13 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.trace.CompletionRecord;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.tools.raw.RawRegion;
 import org.hghca.tools.raw.RawTables;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * A queue pair and its completion queue, written and rung directly, without the driver's checks.
@@ -50,6 +53,7 @@ final class RawQueuePair {
   private final RawRegion sendQueue;
   private final RawRegion receiveQueue;
   private final RawRegion completionQueue;
+  private final Optional<DeviceTrace> trace;
   private int remoteQpn;
   private int sends;
   private int receives;
@@ -61,6 +65,7 @@ final class RawQueuePair {
     this.commands = board.commands();
     this.uar = board.function().region(Bar.BAR2);
     this.address = LinkAddress.of(board.function());
+    this.trace = board.function().trace();
     this.qpn = qpn;
     this.cqn = cqn;
     RawTables tables = board.tables();
@@ -210,6 +215,7 @@ final class RawQueuePair {
     if (!waits.timed(() -> Cqe.owner(ring, at) != Cqe.SENTINEL, limit)) {
       return new byte[0];
     }
+    trace.ifPresent(t -> CompletionRecord.record(t, cqn, (int) at / Cqe.SIZE, ring, at));
     byte[] entry = ring.asSlice(at, Cqe.SIZE).toArray(ValueLayout.JAVA_BYTE);
     Cqe.fill(ring, at, 1);
     completions++;

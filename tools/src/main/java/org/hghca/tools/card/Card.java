@@ -209,7 +209,7 @@ final class Card implements AutoCloseable {
     base = at;
     CommandTap tap = function.tap();
     tap.hcrAt((int) at);
-    hcr = Optional.of(new RawHcr(function.region(Bar.BAR0), at, options.limit()));
+    hcr = Optional.of(new RawHcr(function, at, options.limit()));
     if (at == Bar.HCR_DOCUMENT && profile.isEmpty()) {
       profile = Optional.of(HardwareProfile.S);
     }

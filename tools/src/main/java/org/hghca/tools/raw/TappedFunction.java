@@ -1,23 +1,29 @@
 package org.hghca.tools.raw;
 
 import java.util.List;
+import java.util.Optional;
 import org.hghca.abi.Bar;
+import org.hghca.uar.DoorbellRecord;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.ForwardingFunction;
 import org.hghca.vfio.ForwardingMapping;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
- * A function whose commands are recorded by a {@link CommandTap}, and whose BAR2 cannot be read.
+ * A function whose commands are recorded by a {@link CommandTap}, whose BAR2 cannot be read, and
+ * whose doorbells are in its trace.
  */
 public final class TappedFunction extends ForwardingFunction {
+  private final Optional<DeviceTrace> trace;
   private CommandTap tap;
 
   /** A function that nothing else drives. */
   public TappedFunction(PciFunction function) {
     super(function);
+    trace = function.trace();
   }
 
   /** What is in front of BAR0. */
@@ -42,7 +48,7 @@ public final class TappedFunction extends ForwardingFunction {
     };
   }
 
-  private static MmioRegion writeOnly(MmioRegion region) {
+  private MmioRegion writeOnly(MmioRegion region) {
     return MmioRegion.trapped(
         region.size(),
         new MmioHandler() {
@@ -53,6 +59,7 @@ public final class TappedFunction extends ForwardingFunction {
 
           @Override
           public void write(long offset, int width, long value) {
+            trace.ifPresent(known -> DoorbellRecord.record(known, offset, value));
             if (width == Long.BYTES) {
               region.writeLong(offset, value);
             } else {
