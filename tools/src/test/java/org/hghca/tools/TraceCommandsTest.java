@@ -204,7 +204,8 @@ class TraceCommandsTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     List<Map<String, Object>> events = events("demo.jsonl");
-    assertThat(titles(of(events, "command"))).contains("class 6 command 7", "class 6 command 9", "class 6 command 10");
+    assertThat(titles(of(events, "command")))
+        .contains("class 6 command 7", "class 6 command 9", "class 6 command 10");
     assertThat(of(events, "command")).allMatch(event -> event.get("status").equals("OK"));
     assertThat(of(events, "notification")).isNotEmpty();
     assertThat(of(events, "used")).isNotEmpty();
