@@ -9,7 +9,8 @@ import java.util.function.Consumer;
 
 /**
  * Memory of fixed size for records, the newest of which it keeps. A writer claims a slot by one
- * atomic addition and waits for nobody. Thread-safe.
+ * atomic addition and waits for nobody. Thread-safe; the record of a thread that stood still while
+ * the others filled the whole ring is lost.
  *
  * <pre>
  * 00h stamp: position + 1 when the record is whole, else 0

@@ -6,6 +6,8 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class TraceRingTest {
@@ -39,36 +41,65 @@ class TraceRingTest {
     assertThat(numbers).hasSize(SLOTS).startsWith(2 * SLOTS + 5L).endsWith(3 * SLOTS + 4L);
   }
 
+  /** A ring so small that its slots are written anew while they are read. */
   @Test
-  void whatIsReadWhileThreadsWriteIsWhole() throws InterruptedException {
+  void whatIsReadWhileAThreadWritesIsWhole() throws InterruptedException {
+    TraceRing small = new TraceRing(2);
+    AtomicBoolean enough = new AtomicBoolean();
+    Thread writer =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  for (long i = 0; !enough.get(); i++) {
+                    small.write(KIND.number(), i, i, i, i, i, i);
+                  }
+                });
+    List<TraceRecord> torn = new ArrayList<>();
+    AtomicLong whole = new AtomicLong();
+    try {
+      for (int i = 0; i < 1_000_000; i++) {
+        long _ =
+            small.read(
+                record -> {
+                  if (isWhole(record)) {
+                    whole.incrementAndGet();
+                  } else {
+                    torn.add(record);
+                  }
+                });
+      }
+    } finally {
+      enough.set(true);
+      writer.join();
+    }
+
+    assertThat(torn.size()).isZero();
+    assertThat(whole).as("records that were read").hasPositiveValue();
+  }
+
+  @Test
+  void threadsDoNotTakeEachOthersSlots() throws InterruptedException {
+    int each = 30_000;
+    TraceRing large = new TraceRing(1 << 16);
     List<Thread> writers = new ArrayList<>();
     for (int k = 0; k < 2; k++) {
-      long from = k * 1_000_000L;
+      long from = (long) k * each;
       writers.add(
           Thread.ofPlatform()
               .start(
                   () -> {
-                    for (long i = 0; i < 300_000; i++) {
-                      write(from + i);
+                    for (long i = from; i < from + each; i++) {
+                      large.write(KIND.number(), i, i, i, i, i, i);
                     }
                   }));
     }
-    List<TraceRecord> torn = new ArrayList<>();
-    long read = 0;
-    boolean last;
-    do {
-      last = writers.stream().noneMatch(Thread::isAlive);
-      List<TraceRecord> records = new ArrayList<>();
-      long _ = ring.read(records::add);
-      read = records.size();
-      records.stream().filter(r -> !isWhole(r)).forEach(torn::add);
-    } while (!last);
     for (Thread writer : writers) {
       writer.join();
     }
 
-    assertThat(torn).isEmpty();
-    assertThat(read).as("of a ring at rest").isEqualTo(SLOTS);
+    List<Long> numbers = new ArrayList<>();
+    assertThat(large.read(record -> numbers.add(record.first()))).isZero();
+    assertThat(numbers).hasSize(2 * each).doesNotHaveDuplicates();
   }
 
   private static boolean isWhole(TraceRecord r) {
