@@ -1,4 +1,5 @@
 /** The driver of the JingZhao (HanGu) HCA, beneath the verbs. */
+@SuppressWarnings("module") // those that a package is exported to are not there when it is compiled
 module org.hghca.driver {
   requires transitive org.hghca.abi;
   requires transitive org.hghca.icm;
