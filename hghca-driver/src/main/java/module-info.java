@@ -1,4 +1,5 @@
 /** The driver of the JingZhao (HanGu) HCA, beneath the verbs. */
+@SuppressWarnings("module") // those that a package is exported to are not there when it is compiled
 module org.hghca.driver {
   requires transitive org.hghca.abi;
   requires transitive org.hghca.icm;
@@ -11,6 +12,8 @@ module org.hghca.driver {
   requires jdk.jfr;
 
   exports org.hghca.driver;
+  exports org.hghca.driver.trace to
+      org.hghca.tools;
 
   provides org.hghca.provider.DeviceDriver with
       org.hghca.driver.provider.HghcaDriver;

@@ -13,6 +13,7 @@ module org.hghca.tools {
   requires org.hghca.mailbox;
   requires org.hghca.model;
   requires org.hghca.provider;
+  requires org.hghca.uar;
   requires org.hghca.verbs;
   requires org.hghca.vfio;
   requires org.hghca.virtio;

@@ -15,6 +15,7 @@ module org.hghca.vfio {
   exports org.hghca.vfio.inprocess;
   exports org.hghca.vfio.kernel;
   exports org.hghca.vfio.memory;
+  exports org.hghca.vfio.trace;
   exports org.hghca.vfio.user;
 
   uses org.hghca.vfio.PciFunctionProvider;

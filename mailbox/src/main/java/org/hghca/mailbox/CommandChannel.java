@@ -34,7 +34,7 @@ final class CommandChannel implements AutoCloseable {
     this.locator = function.locator();
     this.hcr = new HcrPort(function, hcrBase, limit);
     this.mailboxes = new MailboxPool(function, MAILBOXES);
-    this.trace = new CommandTrace(locator);
+    this.trace = new CommandTrace(function);
   }
 
   /** Checks that a free HCR responds. */
@@ -147,18 +147,19 @@ final class CommandChannel implements AutoCloseable {
 
   private int give(Command<?> command, Mailbox inbox, Mailbox outbox) {
     given.incrementAndGet();
+    long inParam = inbox == null ? command.immediate() : inbox.iova();
     CommandTrace.Watch watch = trace.begin();
     boolean ended = false;
     try {
       int status =
           hcr.execute(
               command,
-              inbox == null ? command.immediate() : inbox.iova(),
+              inParam,
               command.inModifier(),
               outbox == null ? 0 : outbox.iova(),
               Hcr.command(command.opcode().code(), command.opModifier()));
       ended = true;
-      if (watch.ended()) {
+      if (watch.ended(command, inParam, status)) {
         watch.tell(
             command,
             inbox == null ? null : inbox.segment(),
@@ -167,7 +168,7 @@ final class CommandChannel implements AutoCloseable {
       }
       return status;
     } catch (DeviceFatalException e) {
-      if (watch.ended()) {
+      if (watch.ended(command, inParam, CommandSpan.UNANSWERED)) {
         watch.tell(command, inbox == null ? null : inbox.segment(), null, e.getMessage());
       }
       throw e;

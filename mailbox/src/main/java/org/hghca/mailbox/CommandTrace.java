@@ -2,21 +2,28 @@ package org.hghca.mailbox;
 
 import java.lang.foreign.MemorySegment;
 import jdk.jfr.FlightRecorder;
-import org.hghca.vfio.Locator;
+import org.hghca.abi.Hcr;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.trace.DeviceTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Traces each command: to the logger {@code org.hghca.mailbox.trace} at debug, and to Flight
- * Recorder as {@code hghca.Command}. Mailboxes are decoded only if one of the two is enabled.
+ * Traces each command: to the logger {@code org.hghca.mailbox.trace} at debug, to Flight Recorder
+ * as {@code hghca.Command}, and to the trace of the device as a {@link CommandSpan}. Mailboxes are
+ * decoded only if one of the first two is enabled.
  */
 final class CommandTrace {
   private static final Logger LOG = LoggerFactory.getLogger("org.hghca.mailbox.trace");
 
   private final String device;
 
-  CommandTrace(Locator locator) {
-    this.device = locator.toString();
+  /** Null if the device is not traced. */
+  private final DeviceTrace trace;
+
+  CommandTrace(PciFunction function) {
+    this.device = function.locator().toString();
+    this.trace = function.trace().orElse(null);
   }
 
   /** Starts to watch one command. */
@@ -30,7 +37,7 @@ final class CommandTrace {
     private final CommandEvent event = FlightRecorder.isInitialized() ? new CommandEvent() : null;
 
     private final boolean logged = LOG.isDebugEnabled();
-    private final long start = logged ? System.nanoTime() : 0;
+    private final long start = logged || trace != null ? System.nanoTime() : 0;
 
     private Watch() {
       if (event != null) {
@@ -38,8 +45,18 @@ final class CommandTrace {
       }
     }
 
-    /** Whether the logger or the recorder is enabled, so that the end must be described. */
-    boolean ended() {
+    /**
+     * The command has ended.
+     *
+     * @param inParam as the card got it
+     * @param status its code, or {@link CommandSpan#UNANSWERED}
+     * @return whether the logger or the recorder is enabled, so that the end must be described
+     */
+    boolean ended(Command<?> command, long inParam, int status) {
+      if (trace != null) {
+        int word = Hcr.command(command.opcode().code(), command.opModifier());
+        CommandSpan.record(trace, start, word, command.inModifier(), inParam, status);
+      }
       if (event != null) {
         event.end();
       }

@@ -7,15 +7,20 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.ResizeCq;
+import org.hghca.vfio.ForwardingFunction;
+import org.hghca.vfio.trace.DeviceTrace;
+import org.hghca.vfio.trace.TraceFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -144,5 +149,36 @@ class CommandTraceTest {
         .filter(e -> e.getString("command").equals(command))
         .findFirst()
         .orElseThrow();
+  }
+
+  @Test
+  void traceOfTheDeviceHasEveryCommand() throws Exception {
+    Path file = directory.resolve("commands.jsonl");
+    try (TraceFile _ = TraceFile.open(file.toString());
+        CommandInterface traced =
+            CommandInterface.open(
+                new ForwardingFunction(hcr.function) {
+                  @Override
+                  public Optional<DeviceTrace> trace() {
+                    return TraceFile.device(file.toString(), "fake:card");
+                  }
+                },
+                HardwareProfile.S,
+                Duration.ofMillis(5))) {
+      traced.unmapIcm(1, 0x40_3000, 2);
+      hcr.status = 3;
+      assertThatThrownBy(traced::queryAdapter).isInstanceOf(CommandException.class);
+      hcr.hang = true;
+      assertThatThrownBy(traced::closeHca).isInstanceOf(CommandTimeoutException.class);
+    }
+
+    List<String> lines = Files.readAllLines(file);
+    assertThat(lines).hasSize(5);
+    assertThat(lines.get(2))
+        .contains("\"took_ns\":", "\"track\":\"commands\",\"title\":\"UNMAP_ICM\"")
+        .contains("\"op_modifier\":1,\"in_modifier\":\"0x2\",\"in_param\":\"0x403000\"")
+        .contains("\"status\":\"HGHCA_CMD_STAT_OK ");
+    assertThat(lines.get(3)).contains("QUERY_ADAPTER", "HGHCA_CMD_STAT_BAD_PARAM");
+    assertThat(lines.get(4)).contains("CLOSE_HCA", "\"status\":\"no answer\"");
   }
 }

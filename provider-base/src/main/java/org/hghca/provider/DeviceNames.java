@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.RdmaDevice;
+import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
@@ -46,10 +47,15 @@ final class DeviceNames {
 
   /** The device at a locator, with its name; without one, the locator is its name. */
   static RdmaDevice named(String locator, DeviceDriver driver) {
-    return of(driver).stream()
-        .filter(device -> device.locator().equals(locator))
-        .findFirst()
-        .orElseGet(() -> device(locator, Locator.parse(locator)));
+    Locator full = Locator.parse(locator);
+    String untraced = full.without(DriverParameter.TRACE.key()).toString();
+    String name =
+        of(driver).stream()
+            .filter(device -> device.locator().equals(untraced))
+            .map(RdmaDevice::name)
+            .findFirst()
+            .orElse(untraced);
+    return device(name, full);
   }
 
   /** A missing device keeps its name; opening it reports the error. */

@@ -64,6 +64,7 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
 
   @Mixin private BoardOptions boardOptions;
+  @Mixin private TraceOption trace;
 
   @Option(
       names = "--loop",
@@ -175,6 +176,10 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
 
   @Override
   public Integer call() {
+    return trace.around(this::bringUp);
+  }
+
+  private int bringUp() {
     if (list) {
       TextOutput.list(out(), new Bringup(BringupOptions.of("model:")).steps());
       out().print("\nA virtio network device:\n");
@@ -375,10 +380,10 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
     String board = boardOptions.locator();
     Duration answer = boardOptions.limit(board);
     return new BringupOptions(
-        board,
+        trace.traced(board),
         boardOptions.profile(),
         kind,
-        peer ? boardOptions.locator(loop.substring(PEER.length())) : "",
+        peer ? trace.traced(boardOptions.locator(loop.substring(PEER.length()))) : "",
         destructive,
         answer,
         BringupOptions.patience(answer),

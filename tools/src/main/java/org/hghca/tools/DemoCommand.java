@@ -48,9 +48,14 @@ final class DemoCommand implements Callable<Integer>, OutlivesReader {
   private List<String> devices = List.of();
 
   @Mixin private DemoOptions options;
+  @Mixin private TraceOption trace;
 
   @Override
   public Integer call() {
+    return trace.around(this::run);
+  }
+
+  private int run() {
     if (devices.size() > 2) {
       throw new ParameterException(
           spec.commandLine(), "Two sides, so at most two devices: --ib-dev was given more often");
@@ -64,7 +69,8 @@ final class DemoCommand implements Callable<Integer>, OutlivesReader {
       sides = SOFTWARE_HCAS;
     }
     PrintWriter out = spec.commandLine().getOut();
-    Demo demo = new Demo(sides.getFirst(), sides.getLast(), options.steps(out));
+    Demo demo =
+        new Demo(trace.traced(sides.getFirst()), trace.traced(sides.getLast()), options.steps(out));
     try {
       options.print(out, demo.run(options.nanos(), options.size()));
       return ExitCode.OK.code();

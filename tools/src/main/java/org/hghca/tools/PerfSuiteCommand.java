@@ -94,6 +94,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
 
   @Mixin private PerfRouteOptions route;
   @Mixin private PerfPageOption page;
+  @Mixin private TraceOption trace;
 
   @Override
   public Integer call() {
@@ -119,7 +120,13 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
       err.println("hghca: using two embedded software HCAs; name others with --ib-dev");
       names = SOFTWARE_HCAS;
     }
-    try (BothSides sides = open(names.getFirst(), names.getLast(), on)) {
+    String server = names.getFirst();
+    String client = names.getLast();
+    return trace.around(() -> run(trace.traced(server), trace.traced(client), programs, on));
+  }
+
+  private int run(String server, String client, List<PerfTest> programs, Parameters.Route on) {
+    try (BothSides sides = open(server, client, on)) {
       return run(sides, programs, on);
     }
   }

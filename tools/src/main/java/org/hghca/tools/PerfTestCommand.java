@@ -38,6 +38,7 @@ final class PerfTestCommand implements Callable<Integer>, OutlivesReader {
   @Mixin private PerfGroupOptions groups;
   @Mixin private PerfReportOptions report;
   @Mixin private PerfPageOption page;
+  @Mixin private TraceOption trace;
 
   @CommandLine.Parameters(
       arity = "0..1",
@@ -91,13 +92,13 @@ final class PerfTestCommand implements Callable<Integer>, OutlivesReader {
     UnsupportedOptions.refuse(spec);
     Parameters parameters = parameters();
     boolean canBeWritten = page.canBeWritten() && report.canBeWritten(spec.commandLine().getErr());
-    return canBeWritten ? run(parameters) : ExitCode.NO_OUTPUT.code();
+    return canBeWritten ? trace.around(() -> run(parameters)) : ExitCode.NO_OUTPUT.code();
   }
 
   /** Only where it also writes a file. */
   @Override
   public boolean outlivesReader() {
-    return page.isWanted() || report.writesFile();
+    return page.isWanted() || trace.isWanted() || report.writesFile();
   }
 
   /** What the options of a program ask for. */
@@ -200,7 +201,7 @@ final class PerfTestCommand implements Callable<Integer>, OutlivesReader {
 
   private Device open(Parameters.Route on, PrintWriter err) {
     try {
-      return Device.open(device.name(err), on);
+      return Device.open(trace.traced(device.name(err)), on);
     } catch (VerbsException e) {
       throw new NotOpenedException(e);
     }

@@ -6,6 +6,7 @@ import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * Hands out the UAR pages of a card, one to each context. Thread-safe.
@@ -16,12 +17,14 @@ import org.hghca.vfio.VfioException.Reason;
 public final class UarAllocator {
   private final PciFunction function;
   private final MmioRegion region;
+  private final DeviceTrace trace;
   private final int pages;
   private final BitSet used = new BitSet();
 
   private UarAllocator(PciFunction function, MmioRegion region, int pages) {
     this.function = function;
     this.region = region;
+    this.trace = function.trace().orElse(null);
     this.pages = pages;
   }
 
@@ -57,7 +60,7 @@ public final class UarAllocator {
               .formatted(pages, function.locator()));
     }
     used.set(index);
-    return new UarPage(this, region, index);
+    return new UarPage(this, region, trace, index);
   }
 
   synchronized void free(int index) {

@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Doorbell;
 import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * One UAR page: the doorbells of one context. Thread-safe. Each call is one store, ordered after
@@ -20,9 +21,13 @@ public final class UarPage implements AutoCloseable {
   private final long armEventQueue;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  UarPage(UarAllocator owner, MmioRegion region, int index) {
+  /** Null if the card is not traced. */
+  private final DeviceTrace trace;
+
+  UarPage(UarAllocator owner, MmioRegion region, DeviceTrace trace, int index) {
     this.owner = owner;
     this.region = region;
+    this.trace = trace;
     this.index = index;
     this.sendQueue = Bar.uarPageOffset(index) + Doorbell.SEND_QUEUE;
     this.armCompletionQueue = Bar.uarPageOffset(index) + Doorbell.CQ_ARM;
@@ -43,16 +48,19 @@ public final class UarPage implements AutoCloseable {
    * @param doorbell as {@link Doorbell#sendQueue} makes it (table 3-1-7)
    */
   public void ringSendQueue(long doorbell) {
+    if (trace != null) {
+      DoorbellRecord.record(trace, sendQueue, doorbell);
+    }
     region.writeLong(sendQueue, doorbell);
   }
 
   /**
    * The doorbell of send queues, for a ring that keeps it.
    *
-   * @return 0 if each doorbell must go through {@link #ringSendQueue}
+   * @return 0 if each doorbell must go through {@link #ringSendQueue}, as on a traced card
    */
   public long sendQueueAddress() {
-    return region.address(sendQueue);
+    return trace == null ? region.address(sendQueue) : 0;
   }
 
   /** Whether the card may receive a doorbell after its call has returned. */
@@ -67,6 +75,9 @@ public final class UarPage implements AutoCloseable {
    * @param request as {@link Doorbell#armCompletionQueue} makes it
    */
   public void armCompletionQueue(int request) {
+    if (trace != null) {
+      DoorbellRecord.record(trace, armCompletionQueue, request);
+    }
     region.writeInt(armCompletionQueue, request);
   }
 
@@ -77,6 +88,9 @@ public final class UarPage implements AutoCloseable {
    * @param request as {@link Doorbell#armEventQueue} makes it
    */
   public void armEventQueue(int request) {
+    if (trace != null) {
+      DoorbellRecord.record(trace, armEventQueue, request);
+    }
     region.writeInt(armEventQueue, request);
   }
 

@@ -63,6 +63,13 @@ public enum DriverParameter {
       "1 to 1000000",
       "how many times slower than a card the device is; multiplies every time-out"),
 
+  /** The file of {@link org.hghca.vfio.trace.TraceFile}. */
+  TRACE(
+      "trace",
+      "a file",
+      "where a time line of commands, doorbells, completions, events, interrupts and mappings is"
+          + " written when the device closes"),
+
   /** Whether queue pairs pass the PSN wrap on a card that does not. */
   WRAP(
       "wrap",

@@ -3,6 +3,8 @@ package org.hghca.vfio;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /** A function that forwards every call to another one, for subclasses that change some of it. */
 public abstract class ForwardingFunction implements PciFunction {
@@ -70,6 +72,11 @@ public abstract class ForwardingFunction implements PciFunction {
   @Override
   public long dmaFaultCount() {
     return function.dmaFaultCount();
+  }
+
+  @Override
+  public Optional<DeviceTrace> trace() {
+    return function.trace();
   }
 
   @Override

@@ -56,7 +56,9 @@ public record LinkAddress(long mac, List<InetAddress> addresses) {
    */
   public static LinkAddress of(Locator locator) {
     CRC32 crc = new CRC32();
-    crc.update(locator.toString().getBytes(StandardCharsets.UTF_8));
+    // A device has the same address when it is traced.
+    crc.update(
+        locator.without(DriverParameter.TRACE.key()).toString().getBytes(StandardCharsets.UTF_8));
     return of(locator, 0x0200_0000_0000L | crc.getValue());
   }
 

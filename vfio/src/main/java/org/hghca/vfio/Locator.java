@@ -100,6 +100,20 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
     return Optional.ofNullable(parameters.get(key));
   }
 
+  /** The same without a parameter. */
+  public Locator without(String key) {
+    SortedMap<String, String> others = new TreeMap<>(parameters);
+    others.remove(key);
+    return new Locator(scheme, name, others);
+  }
+
+  /** The same with a parameter, instead of another value of it. */
+  public Locator with(String key, String value) {
+    SortedMap<String, String> all = new TreeMap<>(parameters);
+    all.put(key, value);
+    return new Locator(scheme, name, all);
+  }
+
   /**
    * Refuses a parameter that neither the backend nor the driver supports.
    *

@@ -2,14 +2,16 @@ package org.hghca.vfio;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * A PCI function that this process owns: the driver's view of its device. Thread-safe.
  *
  * <p>Closing stops the function's DMA, unmaps all remaining mappings and releases the function; it
  * is idempotent. Afterwards {@link #locator}, {@link #canReset}, {@link #memory}, {@link
- * #iommuMode}, {@link #dmaFaults} and {@link #dmaFaultCount} still answer, and every other call
- * throws {@code CLOSED}.
+ * #iommuMode}, {@link #trace}, {@link #dmaFaults} and {@link #dmaFaultCount} still answer, and
+ * every other call throws {@code CLOSED}.
  */
 public interface PciFunction extends AutoCloseable {
 
@@ -87,6 +89,11 @@ public interface PciFunction extends AutoCloseable {
    */
   default String iommuMode() {
     return "software";
+  }
+
+  /** Where what is seen of the device is recorded; empty if its locator does not ask for it. */
+  default Optional<DeviceTrace> trace() {
+    return Optional.empty();
   }
 
   /** Whether {@link #reset} is supported for this function. */

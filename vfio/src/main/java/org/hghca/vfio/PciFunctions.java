@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /** Finds and opens PCI functions through all available backends. Thread-safe. */
 public final class PciFunctions {
@@ -48,15 +49,24 @@ public final class PciFunctions {
    *     more than one does; else as the backend reports it
    */
   public static PciFunction open(Locator locator) {
-    return provider(locator)
-        .orElseThrow(
-            () ->
-                new VfioException(
-                    VfioException.Reason.NOT_FOUND,
-                    "no backend for locator '%s': known schemes are %s; is the backend's jar on the"
-                            .formatted(locator, schemes())
-                        + " module path, or named by --plugin?"))
-        .open(locator);
+    PciFunctionProvider provider =
+        provider(locator)
+            .orElseThrow(
+                () ->
+                    new VfioException(
+                        VfioException.Reason.NOT_FOUND,
+                        "no backend for locator '%s': known schemes are %s; is the backend's jar on"
+                                .formatted(locator, schemes())
+                            + " the module path, or named by --plugin?"));
+    return TracedFunction.open(provider, locator);
+  }
+
+  /**
+   * Where what is seen of a function's device is recorded, while its trace is open: from the open
+   * to the close of the function, or longer if somebody else has the file open.
+   */
+  public static Optional<DeviceTrace> trace(Locator locator) {
+    return TracedFunction.trace(locator);
   }
 
   private static Optional<PciFunctionProvider> provider(Locator locator) {

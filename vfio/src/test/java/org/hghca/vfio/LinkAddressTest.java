@@ -34,6 +34,12 @@ class LinkAddressTest {
   }
 
   @Test
+  void tracedDeviceHasTheSameAddress() {
+    assertThat(of("model:a?x=1&trace=t.json")).isEqualTo(of("model:a?x=1"));
+    assertThat(of("model:a?x=2")).isNotEqualTo(of("model:a?x=1"));
+  }
+
+  @Test
   void defaultMacIsLocallyAdministeredAndUnicast() {
     for (int i = 0; i < 100; i++) {
       long mac = of("model:device" + i).mac();

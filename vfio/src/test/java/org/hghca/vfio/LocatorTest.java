@@ -95,7 +95,7 @@ class LocatorTest {
   @Test
   void onlyParametersOfBackendAndDriverAreKnown() {
     Locator.parse(
-            "rtl:a?port=1&as=r1&hcr=0x0&assumeClean=true&assumeProfile=true&eqEntries=64&events=poll&limit=PT5S&slow=1000"
+            "rtl:a?port=1&as=r1&hcr=0x0&assumeClean=true&assumeProfile=true&eqEntries=64&events=poll&limit=PT5S&slow=1000&trace=t.json"
                 + "&mac=02:00:00:00:00:01&ip=10.0.0.1")
         .checkParameters(List.of("port"));
 
@@ -106,6 +106,16 @@ class LocatorTest {
             "unknown parameter 'prot'; known are as, assumeClean, assumeProfile,"
                 + " eqEntries, events,")
         .hasMessageContaining("port, slow");
+  }
+
+  @Test
+  void parameterIsSetReplacedAndRemoved() {
+    Locator locator = Locator.parse("model:a?x=1");
+
+    assertThat(locator.with("y", "2")).hasToString("model:a?x=1&y=2");
+    assertThat(locator.with("x", "2")).hasToString("model:a?x=2");
+    assertThat(locator.without("x")).hasToString("model:a");
+    assertThat(locator.without("y")).isEqualTo(locator);
   }
 
   @Test

@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Optional;
 import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.trace.DeviceTrace;
 import org.hghca.virtio.VirtioException.Reason;
 import org.hghca.virtio.abi.net.NetControl;
 
@@ -39,6 +41,7 @@ public final class ControlQueue {
   private final Virtqueue queue;
   private final Duration limit;
   private final DmaMapping memory;
+  private final Optional<DeviceTrace> trace;
   private VirtioException failure;
 
   /**
@@ -52,6 +55,7 @@ public final class ControlQueue {
     this.queue = queue;
     this.limit = limit;
     this.memory = device.allocate(SIZE);
+    this.trace = device.function().trace();
   }
 
   /**
@@ -106,11 +110,19 @@ public final class ControlQueue {
     NetControl.COMMAND.set(bytes, HEADER, command);
     bytes.set(JAVA_BYTE, RESULT, UNWRITTEN);
     MemorySegment.copy(data, 0, dataMemory.segment(), dataAt, data.byteSize());
-    submit(dataMemory, dataAt, data.byteSize(), answer.byteSize());
     String name = "command %d of class %d".formatted(command, controlClass);
-    await(name);
+    int seen = ControlSpan.UNANSWERED;
+    long begin = System.nanoTime();
+    try {
+      submit(dataMemory, dataAt, data.byteSize(), answer.byteSize());
+      await(name);
+      seen = bytes.get(JAVA_BYTE, RESULT) & 0xff;
+    } finally {
+      int status = seen;
+      trace.ifPresent(t -> ControlSpan.record(t, begin, controlClass, command, status));
+    }
+    int result = seen;
     long written = Integer.toUnsignedLong(queue.length());
-    int result = bytes.get(JAVA_BYTE, RESULT) & 0xff;
     if (written < NetControl.ACK_SIZE || result > NetControl.ERROR) {
       throw failed(
           Reason.MALFORMED,

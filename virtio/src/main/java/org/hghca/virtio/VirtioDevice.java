@@ -286,7 +286,8 @@ public final class VirtioDevice implements AutoCloseable {
             index,
             rings,
             has(Feature.EVENT_IDX),
-            notification);
+            notification,
+            function.trace());
     try {
       program(queue, vector);
     } catch (RuntimeException e) {

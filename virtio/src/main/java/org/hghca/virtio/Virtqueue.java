@@ -1,6 +1,8 @@
 package org.hghca.virtio;
 
 import java.lang.invoke.VarHandle;
+import java.util.Optional;
+import org.hghca.vfio.trace.DeviceTrace;
 import org.hghca.virtio.VirtioException.Reason;
 import org.hghca.virtio.abi.AvailableRing;
 import org.hghca.virtio.abi.Descriptor;
@@ -33,6 +35,9 @@ public final class Virtqueue {
 
   /** Tells the device of the queue. */
   private final Runnable notification;
+
+  /** Null if the device is not traced. */
+  private final DeviceTrace trace;
 
   /** The driver's own copy of the chains and of the list of free descriptors. */
   private final int[] next;
@@ -77,14 +82,22 @@ public final class Virtqueue {
    * @param name for messages, such as {@code pci:0000:01:00.0: queue 2}
    * @param eventIndex whether EVENT_IDX was negotiated
    * @param notification writes the queue's notification
+   * @param trace where the device is recorded; empty for nowhere
    */
-  Virtqueue(String name, int index, QueueMemory memory, boolean eventIndex, Runnable notification) {
+  Virtqueue(
+      String name,
+      int index,
+      QueueMemory memory,
+      boolean eventIndex,
+      Runnable notification,
+      Optional<DeviceTrace> trace) {
     this.name = name;
     this.index = index;
     this.memory = memory;
     this.size = memory.entries();
     this.eventIndex = eventIndex;
     this.notification = notification;
+    this.trace = trace.orElse(null);
     this.next = new int[size];
     this.descriptors = new int[size];
     this.room = new long[size];
@@ -268,6 +281,9 @@ public final class Virtqueue {
     if (!wantsNotification(before)) {
       return false;
     }
+    if (trace != null) {
+      QueueRecord.notification(trace, index);
+    }
     notification.run();
     return true;
   }
@@ -295,6 +311,9 @@ public final class Virtqueue {
     long entry = memory.usedEntry(consumed);
     int id = inFlight(entry);
     int written = (int) (entry >>> 32);
+    if (trace != null) {
+      QueueRecord.used(trace, index, id, written);
+    }
     if (Integer.toUnsignedLong(written) > room[id]) {
       throw failed("it wrote %s bytes where %d fit".formatted(unsigned(written), room[id]));
     }

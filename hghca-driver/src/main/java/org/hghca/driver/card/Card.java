@@ -14,6 +14,7 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.TimeScale;
 import org.hghca.vfio.VfioException;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * A card after bring-up: its access, its capabilities, and its presence. It is independent of the
@@ -27,6 +28,7 @@ public final class Card {
   private final AdapterInfo adapter;
   private final Health health;
   private final DeferredFree deferredFree;
+  private final Optional<DeviceTrace> trace;
 
   public Card(
       CardAccess access,
@@ -42,6 +44,7 @@ public final class Card {
     this.adapter = adapter;
     this.health = health;
     this.deferredFree = deferredFree;
+    this.trace = access.function().trace();
   }
 
   public PciFunction function() {
@@ -63,6 +66,11 @@ public final class Card {
 
   public UarAllocator uars() {
     return access.uars();
+  }
+
+  /** Where what is seen of the card is recorded; empty if it is not traced. */
+  public Optional<DeviceTrace> trace() {
+    return trace;
   }
 
   /** The time scale of all waits for the card. */

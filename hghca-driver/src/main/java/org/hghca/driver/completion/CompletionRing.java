@@ -2,8 +2,11 @@ package org.hghca.driver.completion;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.Optional;
 import org.hghca.abi.Cqe;
+import org.hghca.driver.trace.CompletionRecord;
 import org.hghca.vfio.direct.RingMemory;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * The ring of a completion queue. The card writes completions one after another and has no consumer
@@ -16,6 +19,12 @@ import org.hghca.vfio.direct.RingMemory;
 public final class CompletionRing {
   private final MemorySegment memory;
   private final int mask;
+
+  /** Null if the card is not traced. */
+  private final DeviceTrace trace;
+
+  /** The number of the queue, in the trace. */
+  private final int number;
 
   /** Where the memory begins in {@link #entries}. */
   private final long base;
@@ -32,13 +41,18 @@ public final class CompletionRing {
   /**
    * An empty ring.
    *
+   * @param trace where the completions are recorded; empty for nowhere
+   * @param number of the queue
    * @param slots a power of two
    * @param first the position at which the card starts
    */
-  public CompletionRing(MemorySegment memory, int slots, int first) {
+  public CompletionRing(
+      Optional<DeviceTrace> trace, int number, MemorySegment memory, int slots, int first) {
     if (slots <= 0 || Integer.bitCount(slots) != 1) {
       throw new IllegalArgumentException("%d slots: not a power of two".formatted(slots));
     }
+    this.trace = trace.orElse(null);
+    this.number = number;
     this.memory = memory;
     RingMemory direct = RingMemory.guarded(memory);
     direct.checkHolds((long) slots * Cqe.SIZE);
@@ -130,6 +144,9 @@ public final class CompletionRing {
    * @param at where it is there
    */
   void take(MemorySegment entries, long at) {
+    if (trace != null) {
+      record(entries, at);
+    }
     index++;
     // A reader that sees a free entry also sees the advanced index.
     VarHandle.storeStoreFence();
@@ -138,8 +155,16 @@ public final class CompletionRing {
     Cqe.arm(entries, at);
   }
 
+  /** A method of its own, so that the one above stays small enough to be inlined. */
+  private void record(MemorySegment entries, long at) {
+    CompletionRecord.record(trace, number, (int) index & mask, entries, at);
+  }
+
   /** Removes a completion; earlier ones are moved up. */
   void remove(int at) {
+    if (trace != null) {
+      record(memory, place(at));
+    }
     for (int i = at; i != index(); i--) {
       copy(i - 1, i);
     }

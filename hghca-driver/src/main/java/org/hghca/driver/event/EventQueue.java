@@ -8,10 +8,12 @@ import org.hghca.abi.MptFlags;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.memory.QueueMemory;
 import org.hghca.driver.memory.Registrar;
+import org.hghca.driver.trace.EventRecord;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.Undo;
 import org.hghca.uar.UarPage;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * An event queue: a ring of entries that the card fills and software returns, each by its owner
@@ -24,6 +26,10 @@ final class EventQueue implements AutoCloseable {
   private final Registrar.Registration memory;
   private final MemorySegment ring;
   private final int mask;
+
+  /** Null if the card is not traced. */
+  private final DeviceTrace trace;
+
   private int index;
 
   /** Receives entries. */
@@ -48,6 +54,7 @@ final class EventQueue implements AutoCloseable {
   EventQueue(Card card, QueueMemory queueMemory, int number, int entries, int vector, int pd) {
     this.card = card;
     this.number = number;
+    this.trace = card.trace().orElse(null);
     this.mask = entries - 1;
     try (Undo undo = new Undo()) {
       this.icm = card.icm().reserve(IcmTable.EQC, number, 1);
@@ -99,6 +106,9 @@ final class EventQueue implements AutoCloseable {
       int type = Eqe.type(ring, at);
       int subtype = Eqe.subtype(ring, at);
       int data = Eqe.data(ring, at);
+      if (trace != null) {
+        EventRecord.record(trace, number, type, subtype, data);
+      }
       Eqe.arm(ring, at);
       index++;
       count++;

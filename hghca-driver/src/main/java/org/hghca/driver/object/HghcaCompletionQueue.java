@@ -100,7 +100,8 @@ final class HghcaCompletionQueue extends Resource
               .register((long) slots * Cqe.SIZE, context.queuePd(), MptFlags.LOCAL_WRITE);
       undo.add(memory::close);
       int first = device.cqNumbers().position(number).orElse(0);
-      this.ring = new CompletionRing(memory.mapping().segment(), slots, first);
+      this.ring =
+          new CompletionRing(card.trace(), number, memory.mapping().segment(), slots, first);
       this.room = new CompletionRoom(slots);
       this.flushing = new FlushingQueuePairs(ring);
       this.parser = device.support().parser(describe(), ring);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import org.hghca.abi.Cqe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +20,7 @@ class CompletionRingTest {
   @ParameterizedTest
   @ValueSource(ints = {Integer.MIN_VALUE, -1, 0, 3, 6, 7})
   void numberOfSlotsIsAPowerOfTwo(int slots) {
-    assertThatThrownBy(() -> new CompletionRing(memory, slots, 0))
+    assertThatThrownBy(() -> new CompletionRing(Optional.empty(), 0, memory, slots, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(slots + " slots: not a power of two");
   }
@@ -27,7 +28,7 @@ class CompletionRingTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, SLOTS})
   void everyPositionIsInsideTheMemory(int slots) {
-    CompletionRing ring = new CompletionRing(memory, slots, 0);
+    CompletionRing ring = new CompletionRing(Optional.empty(), 0, memory, slots, 0);
     assertThat(ring.slots()).isEqualTo(slots);
     for (int at : new int[] {0, slots - 1, slots, -1, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
       assertThat(ring.place(at)).isBetween(0L, (slots - 1L) * Cqe.SIZE);
@@ -36,7 +37,7 @@ class CompletionRingTest {
 
   @Test
   void ringBeyondItsMemoryIsRefused() {
-    assertThatThrownBy(() -> new CompletionRing(memory, 2 * SLOTS, 0))
+    assertThatThrownBy(() -> new CompletionRing(Optional.empty(), 0, memory, 2 * SLOTS, 0))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 }

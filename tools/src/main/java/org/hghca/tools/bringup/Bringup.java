@@ -43,6 +43,7 @@ import org.hghca.tools.bringup.virtio.RoceSteps;
 import org.hghca.tools.bringup.virtio.VirtioSteps;
 import org.hghca.tools.card.KeptCard;
 import org.hghca.tools.raw.CardStoppedException;
+import org.hghca.vfio.DriverParameter;
 
 /**
  * A session: all steps in their order, on one board. Used once.
@@ -60,6 +61,7 @@ public final class Bringup implements AutoCloseable {
   private final Marks marks;
   private final List<Step> steps = new ArrayList<>();
   private final Map<String, StepResult> done = new HashMap<>();
+  private StepSpan spans;
   private String stoppedAt = "";
   private String brokenAt = "";
   private String keptAt = "";
@@ -160,6 +162,7 @@ public final class Bringup implements AutoCloseable {
   public BringupReport run(Consumer<StepResult> listener, StepWatcher watcher) {
     Instant started = Instant.now();
     long start = System.nanoTime();
+    spans = new StepSpan(board.locator(), steps);
     Set<String> chosen = chosen();
     List<StepResult> results = new ArrayList<>();
     try {
@@ -179,7 +182,7 @@ public final class Bringup implements AutoCloseable {
       }
     }
     return BringupReport.of(
-        options.device(),
+        board.locator().without(DriverParameter.TRACE.key()).toString(),
         board.abilities() == null ? "" : board.abilities().name(),
         started,
         System.nanoTime() - start,
@@ -291,6 +294,7 @@ public final class Bringup implements AutoCloseable {
       opened = false;
     }
     long nanos = System.nanoTime() - start;
+    spans.record(step, verdict, start);
     return new StepResult(
         step,
         verdict,

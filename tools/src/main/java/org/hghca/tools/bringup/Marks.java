@@ -2,7 +2,6 @@ package org.hghca.tools.bringup;
 
 import java.util.List;
 import java.util.Optional;
-import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.tools.bringup.board.Bench;
@@ -45,7 +44,7 @@ final class Marks {
     Optional<TappedFunction> function = driver.tapped().or(board::tapped);
     if (function.isPresent()) {
       int base = board.hcrBase().getAsInt();
-      new RawHcr(function.get().region(Bar.BAR0), base, board.options().limit())
+      new RawHcr(function.get(), base, board.options().limit())
           .give(Hcr.command(HcrCommand.NOP.code(), 0), 0, HcrCommand.NOP_IN_MODIFIER, 0, number);
     }
   }

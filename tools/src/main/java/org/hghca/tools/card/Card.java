@@ -230,7 +230,7 @@ final class Card implements AutoCloseable {
     base = at;
     CommandTap tap = function.tap();
     tap.hcrAt(at);
-    hcr = Optional.of(new RawHcr(function.region(Bar.BAR0), at, options.limit()));
+    hcr = Optional.of(new RawHcr(function, at, options.limit()));
   }
 
   /** The card has answered QUERY_DEV_LIM. */

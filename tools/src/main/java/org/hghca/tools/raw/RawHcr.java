@@ -1,9 +1,14 @@
 package org.hghca.tools.raw;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
+import org.hghca.mailbox.CommandSpan;
 import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * The HCR by single accesses, for cases that the typed commands do not allow: other opcodes, the
@@ -16,16 +21,18 @@ public final class RawHcr {
   private final MmioRegion registers;
   private final long base;
   private final Duration limit;
+  private final Optional<DeviceTrace> trace;
 
   /**
    * The HCR of a card that decodes memory.
    *
-   * @param registers BAR0
-   * @param base where it is there
+   * @param function of the card
+   * @param base where it is in BAR0
    * @param limit how long a command may take
    */
-  public RawHcr(MmioRegion registers, long base, Duration limit) {
-    this.registers = registers;
+  public RawHcr(PciFunction function, long base, Duration limit) {
+    this.registers = function.region(Bar.BAR0);
+    this.trace = function.trace();
     this.base = base;
     this.limit = limit;
   }
@@ -61,8 +68,20 @@ public final class RawHcr {
     write(Hcr.OUT_PARAM_HIGH, (int) (outParam >>> 32));
     write(Hcr.OUT_PARAM_LOW, (int) outParam);
     write(Hcr.TOKEN, Hcr.tokenRegister(token));
-    write(Hcr.COMMAND, word);
-    return awaitFree("did not end opcode %03xh".formatted(Hcr.op(word)));
+    long begin = System.nanoTime();
+    int status = CommandSpan.UNANSWERED;
+    try {
+      write(Hcr.COMMAND, word);
+      int ended = awaitFree("did not end opcode %03xh".formatted(Hcr.op(word)));
+      status = Hcr.status(ended);
+      return ended;
+    } finally {
+      record(begin, word, inModifier, inParam, status);
+    }
+  }
+
+  private void record(long begin, int word, int inModifier, long inParam, int status) {
+    trace.ifPresent(t -> CommandSpan.record(t, begin, word, inModifier, inParam, status));
   }
 
   private int awaitFree(String complaint) {

@@ -33,7 +33,8 @@ class ArrowsTest {
           "org.hghca.vfio.direct",
           "org.hghca.vfio.dma",
           "org.hghca.vfio.linux",
-          "org.hghca.vfio");
+          "org.hghca.vfio",
+          "org.hghca.vfio.trace");
 
   /** The packages of the driver, each of which uses only those behind it. */
   private static final List<String> DRIVER =
@@ -48,7 +49,8 @@ class ArrowsTest {
           "org.hghca.driver.event",
           "org.hghca.driver.ring",
           "org.hghca.driver.memory",
-          "org.hghca.driver.card");
+          "org.hghca.driver.card",
+          "org.hghca.driver.trace");
 
   /** The packages of the connection manager, each of which uses only those behind it. */
   private static final List<String> CONNECTION_MANAGER =
@@ -169,7 +171,11 @@ class ArrowsTest {
         .isNotEmpty();
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio"))
-        .isSubsetOf("org.hghca.vfio", "org.hghca.virtio.abi", "org.hghca.virtio.abi.net")
+        .isSubsetOf(
+            "org.hghca.vfio",
+            "org.hghca.vfio.trace",
+            "org.hghca.virtio.abi",
+            "org.hghca.virtio.abi.net")
         .isNotEmpty();
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio.driver"))
         .isSubsetOf(
@@ -180,6 +186,7 @@ class ArrowsTest {
             "org.hghca.vfio",
             "org.hghca.vfio.direct",
             "org.hghca.vfio.memory",
+            "org.hghca.vfio.trace",
             "org.hghca.virtio",
             "org.hghca.virtio.abi",
             "org.hghca.virtio.abi.net",

@@ -28,6 +28,7 @@ import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.direct.RingMemory;
+import org.hghca.vfio.trace.DeviceTrace;
 import org.hghca.virtio.VirtioException;
 import org.hghca.virtio.Virtqueue;
 import org.hghca.virtio.abi.roce.CompletionEntry;
@@ -60,6 +61,9 @@ final class RoceCompletionQueue extends Resource
 
   /** Where {@link #slots} begins for {@link #complete}. */
   private final long base;
+
+  /** Null if the device is not traced. */
+  private final DeviceTrace trace;
 
   private final CompletionRoom room;
   private final int entries;
@@ -103,6 +107,7 @@ final class RoceCompletionQueue extends Resource
     super(EventChannel.used(config, context));
     this.context = context;
     this.device = context.roce();
+    this.trace = device.function().trace().orElse(null);
     this.channel = config.channel().map(EventChannel.class::cast);
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
@@ -304,6 +309,9 @@ final class RoceCompletionQueue extends Resource
       throw broken("completes request 0x%x of %s twice".formatted(cookie, qp.describe()));
     }
     long result = CompletionEntry.result(from, at);
+    if (trace != null) {
+      CompletionRecord.record(trace, number, isReceive, work.wrId(cookie), at);
+    }
     boolean failed = CompletionEntry.status(result) != CompletionStatus.SUCCESS;
     if (failed) {
       int status = CompletionCodes.status(CompletionEntry.status(result));

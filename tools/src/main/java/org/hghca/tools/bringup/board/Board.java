@@ -162,7 +162,7 @@ public final class Board implements Target {
 
   /** The HCR was found. */
   public void hcrAt(int base) {
-    hcr = new RawHcr(function.region(0), base, options.limit());
+    hcr = new RawHcr(function, base, options.limit());
     tap().hcrAt(base);
     if (base == Bar.HCR_DOCUMENT) {
       tap().allowWholeBar();

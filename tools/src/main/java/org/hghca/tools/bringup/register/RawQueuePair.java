@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.Optional;
 import org.hghca.abi.Bar;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
@@ -18,13 +19,16 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.trace.CompletionRecord;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.tools.bringup.board.Board;
 import org.hghca.tools.bringup.step.Waits;
 import org.hghca.tools.raw.RawRegion;
 import org.hghca.tools.raw.RawTables;
+import org.hghca.uar.DoorbellRecord;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.trace.DeviceTrace;
 
 /**
  * A queue pair and its completion queue, written and rung directly, without the driver's checks.
@@ -52,6 +56,7 @@ final class RawQueuePair {
   private final RawRegion sendQueue;
   private final RawRegion receiveQueue;
   private final RawRegion completionQueue;
+  private final Optional<DeviceTrace> trace;
   private int remoteQpn;
   private int sends;
   private int receives;
@@ -63,6 +68,7 @@ final class RawQueuePair {
     this.commands = board.commands();
     this.uar = board.function().region(Bar.BAR2);
     this.address = LinkAddress.of(board.function());
+    this.trace = board.function().trace();
     this.qpn = qpn;
     this.cqn = cqn;
     RawTables tables = board.tables();
@@ -198,7 +204,9 @@ final class RawQueuePair {
     sends++;
     // The WQE must be visible before the doorbell.
     VarHandle.releaseFence();
-    uar.writeLong(Doorbell.SEND_QUEUE, Doorbell.sendQueue(qpn, size16, offset / 16, 0, opcode));
+    long value = Doorbell.sendQueue(qpn, size16, offset / 16, 0, opcode);
+    trace.ifPresent(known -> DoorbellRecord.record(known, Doorbell.SEND_QUEUE, value));
+    uar.writeLong(Doorbell.SEND_QUEUE, value);
   }
 
   /**
@@ -212,6 +220,7 @@ final class RawQueuePair {
     if (!waits.timed(() -> Cqe.owner(ring, at) != Cqe.SENTINEL, limit)) {
       return new byte[0];
     }
+    trace.ifPresent(t -> CompletionRecord.record(t, cqn, (int) at / Cqe.SIZE, ring, at));
     byte[] entry = ring.asSlice(at, Cqe.SIZE).toArray(ValueLayout.JAVA_BYTE);
     Cqe.fill(ring, at, 1);
     completions++;
