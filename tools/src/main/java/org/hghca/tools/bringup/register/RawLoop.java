@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
@@ -14,6 +15,7 @@ import org.hghca.abi.MptFlags;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.tools.bringup.board.Board;
 import org.hghca.tools.bringup.step.Observation;
+import org.hghca.tools.bringup.step.Stages;
 import org.hghca.tools.raw.RawRegion;
 import org.hghca.tools.raw.RawTables;
 import org.hghca.vfio.LinkAddress;
@@ -98,6 +100,8 @@ final class RawLoop {
           sent.length == 0
               ? "no completion"
               : "the completion reports that the peer did not answer");
+      boolean received = right.completion(Duration.ZERO).length != 0;
+      o.saw(new Stages(isWritten(), Optional.of(received), sent.length != 0).text());
       return false;
     }
     checkSend(o, "CQE of the SEND", left, sent, WqeOpcode.SEND, sendOffset);
@@ -124,6 +128,14 @@ final class RawLoop {
     o.check(entry.length != 0, "%s gave no completion".formatted(WqeOpcode.name(opcode)));
     checkSend(o, "CQE of the " + WqeOpcode.name(opcode), left, entry, opcode, offset);
     checkData(o, write ? "what was written" : "what was read", message, write ? target : source);
+  }
+
+  private boolean isWritten() {
+    return target
+            .segment()
+            .asSlice(TARGET, LENGTH)
+            .mismatch(MemorySegment.ofArray(new byte[LENGTH]))
+        >= 0;
   }
 
   private static boolean isError(byte[] entry) {

@@ -2,10 +2,13 @@ package org.hghca.tools.bringup.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.step.Observation;
+import org.hghca.tools.bringup.step.Stages;
 import org.hghca.tools.bringup.step.StepFailedException;
 import org.hghca.tools.bringup.verbs.Pair.End;
 import org.hghca.verbs.AddressHandle;
@@ -134,8 +137,13 @@ public final class Transfers {
       pair.right().pair().postReceive(receive);
     }
     post(kind, length, from, to, source, target, id);
+    awaitSender(o, what, receives, around);
     checkCompletion(o, what, pair.left(), id, kind.sent);
     if (receives) {
+      if (!pair.await(pair.right(), driver.options().limit())) {
+        o.saw(new Stages(isChanged(around), Optional.of(false), true).text());
+        throw missing(what, "receiver");
+      }
       checkCompletion(o, what, pair.right(), id, kind.received);
       checkReceive(o, what, kind, header + length);
     }
@@ -179,11 +187,33 @@ public final class Transfers {
     pair.left().pair().postSend(request);
   }
 
+  private void awaitSender(Observation o, String what, boolean receives, MemorySegment around) {
+    if (pair.await(pair.left(), driver.options().limit())) {
+      return;
+    }
+    Optional<Boolean> received =
+        receives ? Optional.of(pair.await(pair.right(), Duration.ZERO)) : Optional.empty();
+    o.saw(new Stages(isChanged(around), received, false).text());
+    throw missing(what, "sender");
+  }
+
+  private StepFailedException missing(String what, String side) {
+    return new StepFailedException(
+        "%s: the %s has no completion within %s".formatted(what, side, driver.options().limit()));
+  }
+
+  private static boolean isChanged(MemorySegment around) {
+    for (long i = 0; i < around.byteSize(); i++) {
+      if (around.get(ValueLayout.JAVA_BYTE, i) != BLANK) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Checks the completion that was found. */
   private void checkCompletion(Observation o, String what, End end, long id, WcOpcode opcode) {
     String side = opcode.isReceive() ? "receiver" : "sender";
-    o.check(
-        pair.await(end, driver.options().limit()),
-        "%s: the %s has no completion within %s".formatted(what, side, driver.options().limit()));
     Completions c = pair.completions();
     o.check(
         c.status(0) == WcStatus.SUCCESS, "%s: the %s has %s".formatted(what, side, c.describe(0)));
