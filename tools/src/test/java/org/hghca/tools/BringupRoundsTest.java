@@ -15,8 +15,10 @@ import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.BringupReport.Outcome;
 import org.hghca.tools.bringup.Progress;
 import org.hghca.tools.bringup.Rounds;
+import org.hghca.tools.bringup.board.Bench;
 import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.bringup.step.StepResult;
+import org.hghca.tools.bringup.step.StepWatcher;
 import org.hghca.tools.bringup.step.Tally;
 import org.hghca.tools.bringup.step.Verdict;
 import org.junit.jupiter.api.Test;
@@ -125,10 +127,16 @@ class BringupRoundsTest {
     }
   }
 
+  private static BringupReport run(BringupOptions options, int count, Seen seen) {
+    try (Rounds rounds = new Rounds(options, Bench.NONE, count)) {
+      return rounds.run(seen, StepWatcher.none());
+    }
+  }
+
   @Test
   void roundThatIsInterruptedIsTheLastAndKeepsWhatPassedBefore() {
     Seen seen = new Seen(() -> Thread.currentThread().interrupt());
-    BringupReport report = new Rounds(BringupOptions.of("model:rounds").withoutLoop(), 5).run(seen);
+    BringupReport report = run(BringupOptions.of("model:rounds").withoutLoop(), 5, seen);
 
     assertThat(report.outcome()).isEqualTo(Outcome.INTERRUPTED);
     assertThat(seen.rounds).containsExactly(1, 2);
@@ -149,7 +157,7 @@ class BringupRoundsTest {
   void boardThatCannotGoOnHasNoFurtherRound(String device, Outcome outcome) {
     Seen seen = new Seen(() -> {});
 
-    assertThat(new Rounds(BringupOptions.of(device), 3).run(seen).outcome()).isEqualTo(outcome);
+    assertThat(run(BringupOptions.of(device), 3, seen).outcome()).isEqualTo(outcome);
     assertThat(seen.rounds).containsExactly(1);
   }
 }

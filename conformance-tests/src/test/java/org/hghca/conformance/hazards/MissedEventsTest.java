@@ -36,7 +36,7 @@ class MissedEventsTest {
     "missed-eqe, ?fault=no-eqe, 1",
     "missed-msi, ?fault=no-interrupt, 1"
   })
-  void eventsThatTheDeviceDoesNotReportAreCounted(String name, String parameters, int missed)
+  void eventsThatTheDeviceDoesNotReportAreCounted(String name, String parameters, long missed)
       throws InterruptedException {
     try (Context context = RdmaDevices.open("model:" + name + parameters);
         ProtectionDomain domain = context.allocateProtectionDomain();

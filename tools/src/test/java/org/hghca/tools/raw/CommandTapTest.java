@@ -45,7 +45,7 @@ class CommandTapTest {
   }
 
   private static void give(TappedFunction function, int sign, CyclicBarrier start) {
-    RawHcr hcr = new RawHcr(function.region(Bar.BAR0), Bar.HCR_DOCUMENT, Duration.ofSeconds(10));
+    RawHcr hcr = new RawHcr(function, Bar.HCR_DOCUMENT, Duration.ofSeconds(10));
     try {
       start.await();
     } catch (Exception e) {

@@ -2,6 +2,7 @@ package org.hghca.tools.bringup.data;
 
 import java.time.Duration;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.step.Observation;
@@ -82,7 +83,10 @@ final class Soak {
   private void failed(Observation o, String line) {
     errors++;
     first = first.isEmpty() ? line : first;
-    o.error("%s %s".formatted(LocalDateTime.now().truncatedTo(ChronoUnit.SECONDS), line));
+    o.error(
+        "%s %s"
+            .formatted(
+                LocalDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS), line));
     if (errors <= MOST_ERRORS) {
       o.saw(line);
     }
