@@ -105,15 +105,18 @@ public final class Bringup implements AutoCloseable {
     steps.addAll(new TableSteps(card).steps());
     steps.addAll(new QueueSteps(card).steps());
     steps.addAll(new RawDataSteps(card).steps());
+    steps.add(pci.errors());
     verbsSteps(new PathSteps(driver).ofDatagram(), "profile", "hca.close");
     steps.addAll(new StopSteps(card, driver).steps());
   }
 
   private void virtioSteps(VirtioBoard virtio) {
-    steps.addAll(new PciSteps(virtio).ofEveryFunction());
+    PciSteps pci = new PciSteps(virtio);
+    steps.addAll(pci.ofEveryFunction());
     steps.addAll(new VirtioSteps(virtio).steps());
     steps.addAll(new NetSteps(virtio).steps());
     steps.addAll(new RoceSteps(virtio).steps());
+    steps.add(pci.errors());
     verbsSteps(new PathSteps(driver).ofEveryStage(), RoceSteps.OBJECTS, RoceSteps.CLOSE);
   }
 

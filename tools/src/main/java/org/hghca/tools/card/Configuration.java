@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.hghca.tools.card.fields.Fields;
 import org.hghca.tools.card.fields.Shown;
+import org.hghca.tools.raw.BitNames;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;

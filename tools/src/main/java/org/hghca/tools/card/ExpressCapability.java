@@ -2,6 +2,7 @@ package org.hghca.tools.card;
 
 import java.util.Map;
 import org.hghca.tools.card.fields.Fields;
+import org.hghca.tools.raw.BitNames;
 import org.hghca.vfio.ConfigurationSpace;
 
 /** The PCI Express capability (PCI Express Base Specification, 7.5.3). */

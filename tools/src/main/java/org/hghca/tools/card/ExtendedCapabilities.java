@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Map;
 import org.hghca.tools.card.fields.Fields;
 import org.hghca.tools.card.fields.Shown;
+import org.hghca.tools.raw.BitNames;
+import org.hghca.tools.raw.PciErrors;
 import org.hghca.vfio.ConfigurationSpace;
 
 /** The list of extended capabilities from 100h on (PCI Express Base Specification, 7.6.3). */
@@ -46,19 +48,6 @@ final class ExtendedCapabilities {
   private static final int CORRECTABLE_STATUS = 0x10;
   private static final int CORRECTABLE_MASK = 0x14;
 
-  private static final BitNames UNCORRECTABLE =
-      BitNames.of(
-          "-, -, -, -, data link protocol, surprise down, -, -, -, -, -, -, poisoned TLP,"
-              + " flow control protocol, completion timeout, completer abort,"
-              + " unexpected completion, receiver overflow, malformed TLP, ECRC,"
-              + " unsupported request, ACS violation, uncorrectable internal, MC blocked TLP,"
-              + " AtomicOp egress blocked, TLP prefix blocked");
-  private static final BitNames CORRECTABLE =
-      BitNames.of(
-          "receiver error, -, -, -, -, -, bad TLP, bad DLLP, replay number rollover, -, -, -,"
-              + " replay timer timeout, advisory non-fatal, corrected internal,"
-              + " header log overflow");
-
   private final ConfigurationSpace space;
 
   ExtendedCapabilities(ConfigurationSpace space) {
@@ -90,11 +79,11 @@ final class ExtendedCapabilities {
             .put("version", header >>> 16 & 0xf);
     switch (id) {
       case ERRORS -> {
-        put(fields, "uncorrectable_status", UNCORRECTABLE, at + UNCORRECTABLE_STATUS);
-        put(fields, "uncorrectable_mask", UNCORRECTABLE, at + UNCORRECTABLE_MASK);
-        put(fields, "uncorrectable_fatal", UNCORRECTABLE, at + UNCORRECTABLE_SEVERITY);
-        put(fields, "correctable_status", CORRECTABLE, at + CORRECTABLE_STATUS);
-        put(fields, "correctable_mask", CORRECTABLE, at + CORRECTABLE_MASK);
+        put(fields, "uncorrectable_status", PciErrors.UNCORRECTABLE, at + UNCORRECTABLE_STATUS);
+        put(fields, "uncorrectable_mask", PciErrors.UNCORRECTABLE, at + UNCORRECTABLE_MASK);
+        put(fields, "uncorrectable_fatal", PciErrors.UNCORRECTABLE, at + UNCORRECTABLE_SEVERITY);
+        put(fields, "correctable_status", PciErrors.CORRECTABLE, at + CORRECTABLE_STATUS);
+        put(fields, "correctable_mask", PciErrors.CORRECTABLE, at + CORRECTABLE_MASK);
       }
       case SERIAL_NUMBER ->
           fields.put(

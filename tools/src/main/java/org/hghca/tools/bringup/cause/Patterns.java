@@ -45,6 +45,12 @@ final class Patterns {
               "BAR2 is too small or missing",
               "the BAR settings of the vendor's PCIe block"),
           FailurePattern.of(
+              "pci\\.errors",
+              "the function reports (.*)",
+              "the link or its transactions have errors: %s",
+              "the clock and the lanes of the link; the PCIe block: payload and read request size,"
+                  + " tags, completion time-out"),
+          FailurePattern.of(
               "hca\\.init",
               "did not complete|no answer",
               "INIT_HCA hangs",

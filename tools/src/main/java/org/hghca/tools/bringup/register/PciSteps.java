@@ -8,6 +8,7 @@ import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.raw.CardStoppedException;
+import org.hghca.tools.raw.PciErrors;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioRegion;
@@ -33,7 +34,11 @@ public final class PciSteps {
           MSIX, "MSI-X",
           ADVANCED, "advanced features");
 
+  private static final int LINK_SPEED = 0xf;
+  private static final int LINK_WIDTH = 0x3f0;
+
   private final Target board;
+  private PciErrors errorsBefore;
 
   public PciSteps(Target board) {
     this.board = board;
@@ -146,6 +151,36 @@ public final class PciSteps {
       at = space.read(at + 1, 1) & ~3;
     }
     o.check(express, "the function has no PCI Express capability");
+    errorsBefore = PciErrors.of(space);
+  }
+
+  /**
+   * The errors that the function has reported since the first look; before the driver resets it.
+   */
+  public Step errors() {
+    return Step.of(
+        "pci.errors",
+        "the function has reported no errors on the link",
+        PCI + ", device status; advanced error reporting",
+        "the clock and the lanes of the link; the limits of requests and completions of the PCIe"
+            + " block",
+        this::newErrors,
+        "pci.capabilities");
+  }
+
+  private void newErrors(Observation o) {
+    o.expect("no error beyond those of the first look: %s".formatted(text(errorsBefore)));
+    PciErrors now = PciErrors.of(space());
+    PciErrors since = now.since(errorsBefore);
+    o.saw(text(since));
+    o.check(!since.isSevere(), "the function reports %s".formatted(text(since)));
+    if (!since.names().isEmpty()) {
+      o.warn("the function reports %s".formatted(text(since)));
+    }
+  }
+
+  private static String text(PciErrors errors) {
+    return errors.names().isEmpty() ? "none" : String.join(", ", errors.names());
   }
 
   private void express(Observation o, int at) {
@@ -154,15 +189,24 @@ public final class PciSteps {
     int link = space.read(at + 0x12, 2);
     o.fact("link", link(link));
     o.fact("link_capability", link(space.read(at + 0x0c, 4)));
-    o.saw(
-        "function-level reset: %s; link: generation %d, %d lanes"
-            .formatted(canReset ? "yes" : "no", link & 0xf, link >>> 4 & 0x3f));
+    o.saw("function-level reset: %s; link: %s".formatted(canReset ? "yes" : "no", text(link)));
+    int can = space.read(at + 0x0c, 4);
+    if ((link & LINK_SPEED) < (can & LINK_SPEED) || (link & LINK_WIDTH) < (can & LINK_WIDTH)) {
+      o.warn(
+          "the link is slower than the function can be: %s, not %s: the slot, or its training"
+              .formatted(text(link), text(can)));
+    }
     int errors = space.read(at + 0x0a, 2) & 0xf;
     if (errors != 0) {
       o.warn(
           "device status %xh: the function has reported errors on the link since it was cleared"
               .formatted(errors));
     }
+  }
+
+  private static String text(int register) {
+    return "generation %d, %d lanes"
+        .formatted(register & LINK_SPEED, (register & LINK_WIDTH) >>> 4);
   }
 
   /** Generation in bits 3..0, lanes in bits 9..4. */
