@@ -84,7 +84,7 @@ final class UserListener implements AutoCloseable {
         answer = system.bind(socket, address);
       }
       if (answer == 0) {
-        answer = system.listen(socket, BACKLOG);
+        answer = listen(system, socket, path);
       }
       if (answer < 0) {
         throw failed(path, answer);
@@ -94,6 +94,23 @@ final class UserListener implements AutoCloseable {
     } catch (RuntimeException e) {
       system.close(socket);
       throw e;
+    }
+  }
+
+  /** Listens on a bound socket; the file that bind has made goes when that fails. */
+  private static int listen(SystemCalls system, int socket, String path) {
+    int answer = system.listen(socket, BACKLOG);
+    if (answer < 0) {
+      delete(Path.of(path));
+    }
+    return answer;
+  }
+
+  private static void delete(Path path) {
+    try {
+      Files.deleteIfExists(path);
+    } catch (IOException e) {
+      // It stays; the next server replaces it.
     }
   }
 
@@ -186,12 +203,8 @@ final class UserListener implements AutoCloseable {
       return;
     }
     closed = true;
-    try {
-      if (attribute(path, "unix:ino").equals(file)) {
-        Files.deleteIfExists(path);
-      }
-    } catch (IOException e) {
-      // It stays; the next server replaces it.
+    if (attribute(path, "unix:ino").equals(file)) {
+      delete(path);
     }
     system.close(socket);
     if (spare >= 0) {

@@ -587,6 +587,23 @@ final class UserServerTest {
   }
 
   @Test
+  void socketThatCannotListenLeavesNoFile() {
+    Path path = directory.resolve("deaf");
+    TamperedCalls tampered = new TamperedCalls().fail("listen", LinuxErrno.ENOMEM);
+    assertThatThrownBy(
+            () ->
+                UserServer.start(
+                    tampered.calls,
+                    path.toString(),
+                    Optional.empty(),
+                    new ServedDevice(),
+                    UserTimeouts.CLIENT))
+        .isInstanceOf(VfioException.class)
+        .hasMessageContaining(path.toString());
+    assertThat(path).doesNotExist();
+  }
+
+  @Test
   void socketIsTheGroupsToo() throws IOException {
     Path path = directory.resolve("shared");
     GroupPrincipal group = Files.readAttributes(directory, PosixFileAttributes.class).group();
