@@ -3,6 +3,7 @@ package org.hghca.tools;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.hghca.vfio.trace.TraceFile;
 
 /**
  * Handles the signal that ends a process (Ctrl-C, SIGTERM): the command then has some seconds to
@@ -28,6 +29,7 @@ final class Interruption implements AutoCloseable {
               begun = true;
               end.run();
               awaitFinished();
+              TraceFile.writeAll(); // a signal has begun to, on another thread
               Runtime.getRuntime().halt(exit.code());
             },
             "interruption");

@@ -82,7 +82,11 @@ final class TraceOption {
 
   private boolean write(TraceFile trace) {
     try {
-      err().println("hghca: trace %s: %s".formatted(file, trace.write()));
+      String said = trace.write();
+      err()
+          .println(
+              "hghca: trace %s: %s"
+                  .formatted(file, said.isEmpty() ? "what came before the signal" : said));
       return true;
     } catch (UncheckedIOException e) {
       int _ = complain(e, 0);

@@ -65,7 +65,7 @@ class BringupCommandTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
-            " 1/68 PASS  open ",
+            " 1/75 PASS  open ",
             "PASS  pci.identity",
             "PASS  hcr.probe",
             "PASS  cmd.dev-lim",
@@ -85,7 +85,7 @@ class BringupCommandTest {
             "PASS  stop.read",
             "PASS  stop.last-element",
             "PASS  stop.psn-wrap",
-            "model:board: PASSED, profile s, 68 passed, 0 warnings, 0 failed, 0 not judged, 0"
+            "model:board: PASSED, profile s, 74 passed, 0 warnings, 0 failed, 0 not judged, 1"
                 + " skipped")
         .doesNotContain("FAIL", "expected  ");
   }
@@ -567,7 +567,7 @@ class BringupCommandTest {
         .containsEntry("profile", "s")
         .containsEntry("fail", 1);
     List<?> steps = (List<?>) json.get("steps");
-    assertThat(steps).hasSize(68);
+    assertThat(steps).hasSize(75);
     Map<?, ?> failed =
         steps.stream()
             .map(step -> (Map<?, ?>) step)
@@ -603,7 +603,7 @@ class BringupCommandTest {
     int failures = suite.getElementsByTagName("failure").getLength();
     int skipped = suite.getElementsByTagName("skipped").getLength();
     assertThat(suite.getTagName()).isEqualTo("testsuite");
-    assertThat(suite.getAttribute("tests")).isEqualTo("68").isEqualTo(Integer.toString(cases));
+    assertThat(suite.getAttribute("tests")).isEqualTo("75").isEqualTo(Integer.toString(cases));
     assertThat(suite.getAttribute("failures")).isEqualTo("1").isEqualTo(Integer.toString(failures));
     assertThat(suite.getAttribute("skipped")).isEqualTo(Integer.toString(skipped));
     assertThat(suite.getAttribute("errors")).isEqualTo("0");

@@ -41,7 +41,7 @@ class BringupVirtioTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
-            " 1/48 PASS  open ",
+            " 1/55 PASS  open ",
             "PASS  pci.capabilities",
             "PASS  virtio.structures",
             "PASS  virtio.features",
@@ -64,11 +64,11 @@ class BringupVirtioTest {
             "PASS  err.rkey",
             "PASS  event.cq",
             "PASS  speed",
-            "PASSED, profile virtio, 47 passed, 0 warnings, 0 failed, 0 not judged, 1 skipped")
+            "PASSED, profile virtio, 53 passed, 0 warnings, 0 failed, 0 not judged, 2 skipped")
         .doesNotContain("expected  ");
     Map<String, Object> report = JSON.std.mapFrom(Files.readString(json));
     assertThat(report).containsEntry("outcome", "PASSED").containsEntry("profile", "virtio");
-    assertThat((List<?>) report.get("steps")).hasSize(48);
+    assertThat((List<?>) report.get("steps")).hasSize(55);
     assertThat(Files.readString(html)).contains("Bring-up: PASSED", "VIRTIO_F_RING_RESET");
   }
 
@@ -95,7 +95,7 @@ class BringupVirtioTest {
         .contains("PASS  net.control", "PASS  net.transmit", "PASS  virtio.close")
         .containsPattern(
             "SKIP  .* does not offer feature 55; .*: roce.offer, .*driver.open, .*rc.send, ")
-        .contains("PASSED, profile virtio, 15 passed, 0 warnings, 0 failed, 0 not judged, ");
+        .contains("PASSED, profile virtio, 16 passed, 0 warnings, 0 failed, 0 not judged, ");
   }
 
   @Test

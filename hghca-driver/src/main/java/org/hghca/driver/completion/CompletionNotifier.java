@@ -145,7 +145,8 @@ public final class CompletionNotifier<Q extends Resource & CompletionQueue> {
     return flushing.isReady() || ahead < 0 || ahead < ring.slots() && !ring.isEmpty(armedFrom);
   }
 
-  private boolean hasPollable() {
+  /** Whether a completion can be polled. */
+  public boolean hasPollable() {
     return parser.hasPollable() || flushing.isReady();
   }
 

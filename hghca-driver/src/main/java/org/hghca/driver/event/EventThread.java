@@ -59,6 +59,9 @@ public final class EventThread implements EventQueue.Reader {
 
   private final LongAdder missed = new LongAdder();
 
+  /** Completion events that were read; under {@link #reading}. */
+  private long reported;
+
   /** Held while event queues are read. */
   private final ReentrantLock reading = new ReentrantLock();
 
@@ -212,12 +215,21 @@ public final class EventThread implements EventQueue.Reader {
 
   /** Reads all available events after a wait for them; returns whether there were any. */
   private boolean readAwaited() {
-    int events = read();
-    if (silent && events > 0 && !isInterruptedLate()) {
-      missed.add(events);
+    boolean found;
+    long completions;
+    reading.lock();
+    try {
+      long before = reported;
+      found = read() > 0;
+      completions = reported - before;
+    } finally {
+      reading.unlock();
+    }
+    if (silent && completions > 0 && !isInterruptedLate()) {
+      missed.add(completions);
     }
     silent = false;
-    return events > 0;
+    return found;
   }
 
   /** Reads all available events; returns whether there were any, so that there may be more. */
@@ -278,7 +290,10 @@ public final class EventThread implements EventQueue.Reader {
     boolean _ = readAwaited();
     for (WatchedQueue queue : targets.completionQueues()) {
       if (queue.isArmedForAll()) {
-        unreported.add(queue); // first: its event may come at any time
+        // One that was polled came while the queue was armed, and needs no event.
+        if (queue.hasWaiting()) {
+          unreported.add(queue); // first: its event may come at any time
+        }
         if (look(queue, false) != Look.TELL) {
           unreported.remove(queue);
         }
@@ -290,10 +305,11 @@ public final class EventThread implements EventQueue.Reader {
   /** Counts completions that were found, and whose events do not come. */
   private void countUnreported() {
     long start = System.nanoTime();
-    long grace = card.time().stretch(GRACE).toNanos();
-    while (!unreported.isEmpty() && !stopping) {
+    long grace = grace();
+    while (!unreported.isEmpty() && isRunning()) {
       int _ = read();
       if (System.nanoTime() - start > grace) {
+        unreported.retainAll(targets.completionQueues()); // others were closed meanwhile
         missed.add(unreported.size());
         unreported.clear();
       } else {
@@ -305,13 +321,22 @@ public final class EventThread implements EventQueue.Reader {
   /** Whether an interrupt follows events that were found without one. */
   private boolean isInterruptedLate() {
     long start = System.nanoTime();
-    long grace = card.time().stretch(GRACE).toNanos();
-    for (long left = grace; left > 0 && !stopping; left = grace - (System.nanoTime() - start)) {
+    long grace = grace();
+    for (long left = grace; left > 0 && isRunning(); left = grace - (System.nanoTime() - start)) {
       if (interrupts.await(left) != 0) {
         return true;
       }
     }
-    return false;
+    return !isRunning();
+  }
+
+  private boolean isRunning() {
+    return !stopping && !card.health().isDead();
+  }
+
+  /** How long an event or an interrupt may come after its completion, in nanoseconds. */
+  private long grace() {
+    return Math.min(card.time().stretch(GRACE).toNanos(), SWEEP_NANOS);
   }
 
   /** Number of completion events that the card did not report. */
@@ -333,8 +358,9 @@ public final class EventThread implements EventQueue.Reader {
     if (queue == null) {
       ignore(type, subtype, data);
     } else {
-      unreported.remove(queue);
+      reported++;
       look(queue, true);
+      unreported.remove(queue);
     }
   }
 

@@ -22,6 +22,9 @@ public interface WatchedQueue {
    */
   Look look(boolean event);
 
+  /** Whether it has a completion that no program has polled. */
+  boolean hasWaiting();
+
   /** Whether it reports unsolicited completions, too; read without the lock. */
   boolean isArmedForAll();
 }

@@ -319,6 +319,16 @@ final class HghcaCompletionQueue extends Resource
   }
 
   @Override
+  public boolean hasWaiting() {
+    lock.lock();
+    try {
+      return !isClosed() && notifier.hasPollable();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
   public boolean isArmedForAll() {
     return notifier.isArmedForAll();
   }

@@ -14,21 +14,27 @@ import org.hghca.vfio.trace.TraceText;
 final class StepSpan {
   private final List<Step> steps;
   private final Optional<DeviceTrace> trace;
-  private final TraceKind kind;
+  private final Optional<TraceKind> kind;
 
   StepSpan(Locator board, List<Step> steps) {
     this.steps = steps;
     this.trace = PciFunctions.trace(board);
-    this.kind =
-        TraceKind.control(
-            "step",
-            r ->
-                TraceText.of("steps", steps.get((int) r.first()).id())
-                    .with("verdict", Verdict.values()[(int) r.second()].name()));
+    List<String> ids = steps.stream().map(Step::id).toList();
+    this.kind = trace.map(_ -> kind(ids));
+  }
+
+  /** Kinds stay for the life of the process: this one keeps ids only. */
+  private static TraceKind kind(List<String> ids) {
+    return TraceKind.control(
+        "step",
+        r ->
+            TraceText.of("steps", ids.get((int) r.first()))
+                .with("verdict", Verdict.values()[(int) r.second()].name()));
   }
 
   /** A step has ended now. */
   void record(Step step, Verdict verdict, long begin) {
-    trace.ifPresent(t -> t.span(kind, begin, steps.indexOf(step), verdict.ordinal(), 0, 0));
+    trace.ifPresent(
+        t -> t.span(kind.orElseThrow(), begin, steps.indexOf(step), verdict.ordinal(), 0, 0));
   }
 }

@@ -146,7 +146,8 @@ public final class TraceFile implements AutoCloseable {
         .formatted(events, lost == 0 ? "" : ", and %d older ones are lost".formatted(lost));
   }
 
-  private static void writeAll() {
+  /** Writes every file that is open; on return none is half written. For the end of the process. */
+  public static void writeAll() {
     synchronized (OPEN) {
       List.copyOf(OPEN.values()).forEach(TraceFile::tryToWrite);
     }

@@ -35,6 +35,10 @@ public final class Driver {
   private Context left;
   private Context peer;
   private boolean looped;
+
+  /** The board was given back, and could not be opened again. */
+  private boolean lost;
+
   private boolean reportsDmaFaults;
 
   /**
@@ -93,6 +97,8 @@ public final class Driver {
 
   /** Resets the board and brings it up again. */
   public void reopen() {
+    collectEvents();
+    lost = left != null;
     close();
     if (bench.taps()) {
       TappedDriver opened = TappedDriver.open(Locator.parse(locator()), board.hcrBase().getAsInt());
@@ -101,7 +107,18 @@ public final class Driver {
     } else {
       left = RdmaDevices.open(locator());
     }
-    peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
+    try {
+      peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+    lost = false;
+  }
+
+  /** Whether objects of a step stay until {@link #release}. */
+  public boolean isKept() {
+    return bench.keep();
   }
 
   /** Collects asynchronous events: those of an object are gone when it is closed. */
@@ -203,7 +220,7 @@ public final class Driver {
 
   /** Whether one of the devices no longer works. */
   public boolean isBroken() {
-    return left != null && (isBroken(left) || isBroken(right()));
+    return lost || left != null && (isBroken(left) || isBroken(right()));
   }
 
   private static boolean isBroken(Context context) {

@@ -71,8 +71,11 @@ final class Regions {
               () -> Payload.get(memory, 0, memory.byteSize()));
         }
       } finally {
-        window.drain();
-        regions.reversed().forEach(MemoryRegion::close);
+        try {
+          window.drain();
+        } finally {
+          regions.reversed().forEach(MemoryRegion::close);
+        }
       }
     }
     quota.close(o, "rounds");

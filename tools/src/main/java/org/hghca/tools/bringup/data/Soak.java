@@ -41,16 +41,28 @@ final class Soak {
     boolean limited = driver.abilities().needsCleanState();
     while (System.nanoTime() - start < time.toNanos()) {
       if (limited && streams % STREAMS == 0) {
-        driver.reopen();
-        resets++;
+        reset(o, start);
       }
       stream(o, start, time);
+      driver.release();
     }
     o.saw(
         "%,d messages, %,d bytes, in %,d streams, %d queue pairs and as many CQs each%s"
             .formatted(
                 messages, bytes, streams, 2, limited ? "; %,d resets".formatted(resets) : ""));
     o.check(errors == 0, "%,d errors in %s, the first %s".formatted(errors, text(time), first));
+  }
+
+  private void reset(Observation o, long start) {
+    long refused = driver.left().counters().dmaFaults();
+    driver.reopen();
+    resets++;
+    if (refused > 0) {
+      failed(
+          o,
+          "after %s: %d accesses to memory were refused before this reset"
+              .formatted(elapsed(start), refused));
+    }
   }
 
   private void stream(Observation o, long start, Duration time) {
@@ -87,12 +99,13 @@ final class Soak {
         "%s %s"
             .formatted(
                 LocalDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS), line));
-    if (errors <= MOST_ERRORS) {
-      o.saw(line);
-    }
+    o.saw(line);
     if (driver.isBroken()) {
       throw new CardStoppedException(line);
     }
+    o.check(
+        errors < MOST_ERRORS && !driver.isKept(),
+        "%,d errors, the first %s".formatted(errors, first));
   }
 
   private static String elapsed(long start) {
