@@ -21,7 +21,7 @@ record() {
 # events to turn a queue of them.
 bringup_by_kernel() {
   local out status=0
-  out=$(hghca bringup --limit PT30S --skip speed,event.ring "$@") || status=$?
+  out=$(hghca bringup --limit PT30S --budget PT1M --skip speed,event.ring "$@") || status=$?
   printf '%s\n' "$out"
   [ "$status" -eq 0 ] && return
   [ "$status" -eq 6 ] && ! grep '^ *OPEN ' <<< "$out" | grep -qv 'does not report refused accesses'
