@@ -47,7 +47,6 @@ class DocumentedCommandsTest {
   /** The programs of a launcher of {@code tools/bin}, as words of the command line. */
   private static final Pattern LAUNCHES = Pattern.compile("/hghca\" (.*) ?\"\\$@\"");
 
-  /** What each command says where there is no card. */
   /** What is said of a run that works: which devices it has, and where its trace is. */
   private static final Pattern NOTICE =
       Pattern.compile("using .*embedded software HCA|hghca: trace \\S+: \\d+ events");
