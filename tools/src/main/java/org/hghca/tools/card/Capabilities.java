@@ -1,22 +1,14 @@
 package org.hghca.tools.card;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.hghca.tools.card.fields.Fields;
 import org.hghca.tools.card.fields.Shown;
+import org.hghca.tools.raw.CapabilityList;
 import org.hghca.vfio.ConfigurationSpace;
 
 /** The list of capabilities from 34h on (PCI Code and ID Assignment Specification). */
 final class Capabilities {
-  private static final int STATUS = 0x06;
-  private static final int STATUS_CAPABILITIES = 1 << 4;
-  private static final int POINTER = 0x34;
-  private static final int FIRST = 0x40;
-
-  /** More do not fit; a longer list is circular. */
-  private static final int MOST = 48;
-
   private static final int POWER = 0x01;
   private static final int MSI = 0x05;
   private static final int VENDOR = 0x09;
@@ -59,16 +51,7 @@ final class Capabilities {
 
   /** Each of them. */
   List<Fields> all() {
-    List<Fields> all = new ArrayList<>();
-    if ((space.read(STATUS, 2) & STATUS_CAPABILITIES) == 0) {
-      return all;
-    }
-    int at = space.read(POINTER, 1) & ~3;
-    while (at >= FIRST && all.size() < MOST) {
-      all.add(capability(at));
-      at = space.read(at + 1, 1) & ~3;
-    }
-    return all;
+    return CapabilityList.of(space).stream().map(this::capability).toList();
   }
 
   private Fields capability(int at) {

@@ -3,6 +3,7 @@ package org.hghca.tools.card;
 import java.util.Map;
 import org.hghca.tools.card.fields.Fields;
 import org.hghca.tools.raw.BitNames;
+import org.hghca.tools.raw.PciErrors;
 import org.hghca.vfio.ConfigurationSpace;
 
 /** The PCI Express capability (PCI Express Base Specification, 7.5.3). */
@@ -37,10 +38,6 @@ final class ExpressCapability {
           "correctable error reporting, non-fatal error reporting, fatal error reporting,"
               + " unsupported request reporting, relaxed ordering, -, -, -, extended tag,"
               + " phantom functions, auxiliary power, no snoop");
-  private static final BitNames STATUS =
-      BitNames.of(
-          "correctable error, non-fatal error, fatal error, unsupported request, auxiliary power,"
-              + " transactions pending");
   private static final BitNames LINK =
       BitNames.of(
           "-, -, -, -, link disable, -, common clock, extended synch, clock power management");
@@ -66,7 +63,7 @@ final class ExpressCapability {
     fields.put("max_payload", SMALLEST_PAYLOAD << (control >>> 5 & 0x7));
     fields.put("max_read_request", SMALLEST_PAYLOAD << (control >>> 12 & 0x7));
     fields.put("device_control", CONTROL.set(control));
-    fields.put("device_status", STATUS.set(space.read(at + DEVICE_STATUS, 2)));
+    fields.put("device_status", PciErrors.DEVICE.set(space.read(at + DEVICE_STATUS, 2)));
     fields.put("link_capability", link(space.read(at + LINK_CAPABILITIES, 4)));
     fields.put("link_control", LINK.set(space.read(at + LINK_CONTROL, 2)));
     fields.put("link_status", link(space.read(at + LINK_STATUS, 2)));

@@ -1,22 +1,16 @@
 package org.hghca.tools.card;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.hghca.tools.card.fields.Fields;
 import org.hghca.tools.card.fields.Shown;
 import org.hghca.tools.raw.BitNames;
+import org.hghca.tools.raw.CapabilityList;
 import org.hghca.tools.raw.PciErrors;
 import org.hghca.vfio.ConfigurationSpace;
 
 /** The list of extended capabilities from 100h on (PCI Express Base Specification, 7.6.3). */
 final class ExtendedCapabilities {
-  private static final int FIRST = 0x100;
-  private static final int HEADER_BYTES = 4;
-
-  /** More do not fit; a longer list is circular. */
-  private static final int MOST = (ConfigurationSpace.SIZE - FIRST) / HEADER_BYTES;
-
   private static final int ERRORS = 0x0001;
   private static final int SERIAL_NUMBER = 0x0003;
   private static final Map<Integer, String> NAMES =
@@ -56,20 +50,11 @@ final class ExtendedCapabilities {
 
   /** Each of them; none where nothing answers. */
   List<Fields> all() {
-    List<Fields> all = new ArrayList<>();
-    int at = FIRST;
-    while (at >= FIRST && all.size() < MOST) {
-      int header = space.read(at, 4);
-      if (header == 0 || header == -1) {
-        break;
-      }
-      all.add(capability(at, header));
-      at = header >>> 20 & 0xffc;
-    }
-    return all;
+    return CapabilityList.extended(space).stream().map(this::capability).toList();
   }
 
-  private Fields capability(int at, int header) {
+  private Fields capability(int at) {
+    int header = space.read(at, 4);
     int id = header & 0xffff;
     Fields fields =
         new Fields()

@@ -2,6 +2,7 @@ package org.hghca.tools.raw;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.hghca.vfio.ConfigurationSpace;
 
 /**
@@ -29,55 +30,32 @@ public record PciErrors(int device, int uncorrectable, int correctable) {
               + " replay timer timeout, advisory non-fatal, corrected internal,"
               + " header log overflow");
 
-  private static final BitNames DEVICE =
-      BitNames.of("correctable error, non-fatal error, fatal error, unsupported request");
+  /** The bits of the device status; the first four are errors. */
+  public static final BitNames DEVICE =
+      BitNames.of(
+          "correctable error, non-fatal error, fatal error, unsupported request, auxiliary power,"
+              + " transactions pending");
 
   private static final int FATAL = 1 << 2;
 
   /** A request for what the function does not have: also what a probe of it causes. */
   private static final int UNSUPPORTED_REQUEST = 1 << 20;
 
-  private static final int CAPABILITIES = 0x34;
   private static final int EXPRESS = 0x10;
   private static final int DEVICE_STATUS = 0x0a;
-  private static final int EXTENDED = 0x100;
+  private static final int DEVICE_ERRORS = 0xf;
   private static final int REPORTING = 0x0001;
-  private static final int MOST = 64;
+  private static final int UNCORRECTABLE_STATUS = 0x04;
+  private static final int CORRECTABLE_STATUS = 0x10;
 
   /** What a function reports now. */
   public static PciErrors of(ConfigurationSpace space) {
-    int express = express(space);
-    int reporting = reporting(space);
+    OptionalInt express = CapabilityList.find(space, EXPRESS);
+    OptionalInt reporting = CapabilityList.findExtended(space, REPORTING);
     return new PciErrors(
-        express == 0 ? 0 : space.read(express + DEVICE_STATUS, 2) & 0xf,
-        reporting == 0 ? 0 : space.read(reporting + 0x04, 4),
-        reporting == 0 ? 0 : space.read(reporting + 0x10, 4));
-  }
-
-  private static int express(ConfigurationSpace space) {
-    int at = space.read(CAPABILITIES, 1) & ~3;
-    for (int i = 0; at != 0 && i < MOST; i++) {
-      if (space.read(at, 1) == EXPRESS) {
-        return at;
-      }
-      at = space.read(at + 1, 1) & ~3;
-    }
-    return 0;
-  }
-
-  private static int reporting(ConfigurationSpace space) {
-    int at = EXTENDED;
-    for (int i = 0; at >= EXTENDED && i < MOST; i++) {
-      int header = space.read(at, 4);
-      if (header == 0 || header == -1) {
-        return 0;
-      }
-      if ((header & 0xffff) == REPORTING) {
-        return at;
-      }
-      at = header >>> 20 & 0xffc;
-    }
-    return 0;
+        express.isEmpty() ? 0 : space.read(express.getAsInt() + DEVICE_STATUS, 2) & DEVICE_ERRORS,
+        reporting.isEmpty() ? 0 : space.read(reporting.getAsInt() + UNCORRECTABLE_STATUS, 4),
+        reporting.isEmpty() ? 0 : space.read(reporting.getAsInt() + CORRECTABLE_STATUS, 4));
   }
 
   /** Those that were not reported before. */

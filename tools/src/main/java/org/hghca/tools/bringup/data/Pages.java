@@ -61,9 +61,7 @@ final class Pages {
       Arrays.fill(expected, Payload.BLANK);
       int done = 0;
       for (int page = 0; page < pages && quota.hasNext(); page++, done++) {
-        if (window.room() == 0) {
-          long _ = window.take(o, WcOpcode.RDMA_WRITE);
-        }
+        window.makeRoom(o, WcOpcode.RDMA_WRITE);
         int at = place(page);
         byte[] message = Payload.of(pages, at, LENGTH);
         Payload.put(message, from.segment(), at);
@@ -72,9 +70,7 @@ final class Pages {
             new SendRequest(1).rdmaWrite(to.address() + at, to.rkey()).sge(from, at, LENGTH));
         quota.did();
       }
-      while (window.outstanding() > 0) {
-        long _ = window.take(o, WcOpcode.RDMA_WRITE);
-      }
+      window.takeAll(o, WcOpcode.RDMA_WRITE);
       byte[] seen = Payload.get(to.segment(), 0, expected.length);
       for (int page = 0; page < done; page++) {
         int instead = foundIn(seen, page, pages);

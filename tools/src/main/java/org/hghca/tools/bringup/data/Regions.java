@@ -61,9 +61,7 @@ final class Regions {
           for (MemoryRegion region : regions) {
             write(o, pair, window, memory, region, expected);
           }
-          while (window.outstanding() > 0) {
-            long _ = window.take(o, WcOpcode.RDMA_WRITE);
-          }
+          window.takeAll(o, WcOpcode.RDMA_WRITE);
           quota.did();
           o.compareNow(
               "round %d, %d regions".formatted(round, COUNT),
@@ -88,9 +86,7 @@ final class Regions {
       MemorySegment memory,
       MemoryRegion region,
       byte[] expected) {
-    if (window.room() == 0) {
-      long _ = window.take(o, WcOpcode.RDMA_WRITE);
-    }
+    window.makeRoom(o, WcOpcode.RDMA_WRITE);
     int number = (int) (window.next() % MessageStream.DEPTH);
     int at = PAGE - LENGTH / 3; // across both pages
     int from = number * LENGTH;

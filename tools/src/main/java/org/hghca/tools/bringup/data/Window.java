@@ -44,6 +44,20 @@ final class Window {
     return posted;
   }
 
+  /** Takes the oldest completion where the send queue is full. */
+  void makeRoom(Observation o, WcOpcode oldest) {
+    if (room() == 0) {
+      long _ = take(o, oldest);
+    }
+  }
+
+  /** Takes the completions of all requests, which are of one kind. */
+  void takeAll(Observation o, WcOpcode opcode) {
+    while (outstanding() > 0) {
+      long _ = take(o, opcode);
+    }
+  }
+
   /** Posts a request. */
   void post(SendRequest request) {
     pair.left().pair().postSend(request.wrId(posted));

@@ -7,6 +7,7 @@ import org.hghca.abi.Bar;
 import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
+import org.hghca.tools.raw.CapabilityList;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.tools.raw.PciErrors;
 import org.hghca.vfio.ConfigurationSpace;
@@ -18,9 +19,6 @@ import org.hghca.vfio.VfioException;
 /** The function as PCI sees it. */
 public final class PciSteps {
   private static final String PCI = "PCI Local Bus / PCI Express Base Specification";
-  private static final int STATUS_CAPABILITIES = 1 << 4;
-  private static final int FIRST_CAPABILITY = 0x40;
-  private static final int MOST_CAPABILITIES = 48;
   private static final int POWER = 0x01;
   private static final int MSI = 0x05;
   private static final int EXPRESS = 0x10;
@@ -135,11 +133,9 @@ public final class PciSteps {
   private void capabilities(Observation o) {
     o.expect("a PCI Express capability with function-level reset");
     ConfigurationSpace space = space();
-    o.check(
-        (space.read(0x06, 2) & STATUS_CAPABILITIES) != 0, "the function has no capability list");
+    o.check(CapabilityList.isThere(space), "the function has no capability list");
     boolean express = false;
-    int at = space.read(0x34, 1) & ~3;
-    for (int i = 0; at >= FIRST_CAPABILITY && i < MOST_CAPABILITIES; i++) {
+    for (int at : CapabilityList.of(space)) {
       int id = space.read(at, 1);
       o.saw("%02xh: %s (%02xh)".formatted(at, NAMES.getOrDefault(id, "capability"), id));
       if (id == EXPRESS) {
@@ -148,7 +144,6 @@ public final class PciSteps {
       } else if (id == MSIX) {
         o.saw("MSI-X: %d vectors".formatted((space.read(at + 2, 2) & 0x7ff) + 1));
       }
-      at = space.read(at + 1, 1) & ~3;
     }
     o.check(express, "the function has no PCI Express capability");
     errorsBefore = PciErrors.of(space);
@@ -188,9 +183,9 @@ public final class PciSteps {
     boolean canReset = (space.read(at + 4, 4) & 1 << 28) != 0;
     int link = space.read(at + 0x12, 2);
     o.fact("link", link(link));
-    o.fact("link_capability", link(space.read(at + 0x0c, 4)));
-    o.saw("function-level reset: %s; link: %s".formatted(canReset ? "yes" : "no", text(link)));
     int can = space.read(at + 0x0c, 4);
+    o.fact("link_capability", link(can));
+    o.saw("function-level reset: %s; link: %s".formatted(canReset ? "yes" : "no", text(link)));
     if ((link & LINK_SPEED) < (can & LINK_SPEED) || (link & LINK_WIDTH) < (can & LINK_WIDTH)) {
       o.warn(
           "the link is slower than the function can be: %s, not %s: the slot, or its training"
