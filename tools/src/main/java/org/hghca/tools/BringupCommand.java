@@ -96,7 +96,7 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
   @Option(
       names = "--soak",
       paramLabel = "<duration>",
-      description = "Let messages go on for so long, such as PT8H, and log each error.")
+      description = "Send messages for so long, such as PT8H, and log each error.")
   private Duration soak = Duration.ZERO;
 
   @Option(

@@ -8,7 +8,7 @@ import org.hghca.vfio.TimeScale;
  * How long a session tests by amount.
  *
  * @param budget for all steps that test many messages together
- * @param soak how long messages go on after that; zero for not at all
+ * @param soak how long messages are sent after that; zero for not at all
  */
 public record Effort(Duration budget, Duration soak) {
   private static final Duration BUDGET = Duration.ofSeconds(10);

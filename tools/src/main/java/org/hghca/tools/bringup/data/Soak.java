@@ -10,8 +10,8 @@ import org.hghca.tools.bringup.step.StepFailedException;
 import org.hghca.tools.raw.CardStoppedException;
 
 /**
- * Streams of messages for hours: each error is recorded with its time, and the next stream goes on
- * with new queue pairs. A card of the makers' RTL is reset before it runs out of numbers.
+ * Streams of messages for hours: each error is recorded with its time, and the next stream
+ * continues with new queue pairs. A card of the makers' RTL is reset before it runs out of numbers.
  */
 final class Soak {
   /** Messages of a stream: far fewer than the PSNs of a queue pair. */

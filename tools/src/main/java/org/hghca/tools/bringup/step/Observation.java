@@ -38,7 +38,7 @@ public final class Observation {
     watcher.progress(line);
   }
 
-  /** Says an error at once, after which the step goes on. */
+  /** Reports an error at once, after which the step continues. */
   public void error(String line) {
     watcher.error(line);
   }

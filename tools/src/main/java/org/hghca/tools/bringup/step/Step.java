@@ -11,7 +11,7 @@ import java.util.List;
  * @param source the document and table that define the expected result
  * @param next where to look if it fails
  * @param destructive whether it can stop the card
- * @param time how long it goes on by itself, beside the time for answers
+ * @param time how long it runs by itself, beside the time for answers
  * @param needs ids of the steps that must have passed
  * @param body its action
  */
@@ -43,7 +43,7 @@ public record Step(
     return new Step(id, title, source, next, true, Duration.ZERO, List.of(needs), body);
   }
 
-  /** The same, which goes on for a time by itself. */
+  /** The same, which runs for a time by itself. */
   public Step lasting(Duration howLong) {
     return new Step(id, title, source, next, destructive, howLong, needs, body);
   }

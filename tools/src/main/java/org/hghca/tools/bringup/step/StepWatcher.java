@@ -5,10 +5,10 @@ public interface StepWatcher {
   /** How far the step is; until the next line, or its end. */
   void progress(String line);
 
-  /** An error after which the step goes on. */
+  /** An error after which the step continues. */
   void error(String line);
 
-  /** Takes no notice. */
+  /** Ignores everything. */
   static StepWatcher none() {
     return new StepWatcher() {
       @Override
