@@ -32,9 +32,8 @@ public final class TraceFile implements AutoCloseable {
   private static final String LINES = ".jsonl";
   private static final Map<Path, TraceFile> OPEN = new HashMap<>();
 
-  static {
-    Runtime.getRuntime().addShutdownHook(new Thread(TraceFile::writeAll, "trace files"));
-  }
+  /** Whether the end of the process writes what is open; registered with the first file. */
+  private static boolean hooked;
 
   private final Path path;
   private final Instant started = Instant.now();
@@ -58,6 +57,10 @@ public final class TraceFile implements AutoCloseable {
       TraceFile file = OPEN.get(path);
       if (file == null) {
         check(path);
+        if (!hooked) {
+          Runtime.getRuntime().addShutdownHook(new Thread(TraceFile::writeAll, "trace files"));
+          hooked = true;
+        }
         file = new TraceFile(path);
         OPEN.put(path, file);
       }
