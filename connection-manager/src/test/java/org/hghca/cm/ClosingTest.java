@@ -19,10 +19,8 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What closing releases although something fails, and under no lock. */
-@Timeout(60)
 class ClosingTest {
   private final TwoDevices it = new TwoDevices(CarrierKind.TCP, "");
   private final FaultyDevice faulty = new FaultyDevice(it.client.context);

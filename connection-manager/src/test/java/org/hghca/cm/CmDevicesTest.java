@@ -13,10 +13,8 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Which device has which address. */
-@Timeout(60)
 class CmDevicesTest {
   private static final String ADDRESSES = "hghca.cm.addresses";
   private static final String LEFT = "model:left?cable=devices&ip=10.0.0.1,fd00::1";

@@ -22,12 +22,10 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Identifiers over each carrier: events in librdmacm's order, with its status and data. */
-@Timeout(60)
 @ParameterizedClass
 @EnumSource(CarrierKind.class)
 class CmIdTest {

@@ -16,10 +16,8 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Users of one device who come and leave at the same time. */
-@Timeout(60)
 class DeviceCarriersTest {
   private static final String LOCATOR = "model:shared?hub=shared&ip=10.0.0.1";
   private static final int THREADS = 4;

@@ -22,12 +22,10 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A device that fails under identifiers: {@link CmEventType#DEVICE_REMOVAL}. */
-@Timeout(60)
 @ParameterizedClass
 @EnumSource(CarrierKind.class)
 class DeviceRemovalTest {

@@ -10,10 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The queue of events, without devices. */
-@Timeout(60)
 class EventChannelTest {
 
   /** Events are posted under the lock of their identifier. */

@@ -10,14 +10,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** An identifier that closes in any state: what its peer hears, and that nothing is left. */
-@Timeout(60)
 @ParameterizedClass
 @EnumSource(CarrierKind.class)
 class EveryStateTest {

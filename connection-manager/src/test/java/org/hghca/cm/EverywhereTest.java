@@ -17,10 +17,8 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Listening on the wildcard address with two devices. */
-@Timeout(60)
 class EverywhereTest {
   private static final String ADDRESSES = "hghca.cm.addresses";
   private static final Duration SOON = Duration.ofSeconds(20);

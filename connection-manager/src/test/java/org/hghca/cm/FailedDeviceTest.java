@@ -17,13 +17,11 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * What programs learn when queue pair 1 of their device fails: it takes no more receives, which
  * shows with the next datagram that comes.
  */
-@Timeout(60)
 class FailedDeviceTest {
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final Duration SHORT = Duration.ofSeconds(1);

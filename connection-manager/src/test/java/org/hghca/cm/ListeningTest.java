@@ -24,10 +24,8 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The backlog, with requests of no carrier. */
-@Timeout(60)
 class ListeningTest {
   private static final PrivateData NONE = PrivateData.EMPTY;
 

@@ -23,13 +23,11 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * The RTU is lost, and data of the active end comes. REP is repeated after 4096 ms, which brings
  * RTU again.
  */
-@Timeout(60)
 class LostConfirmationTest {
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final Duration REPETITION = Duration.ofMillis(4096);

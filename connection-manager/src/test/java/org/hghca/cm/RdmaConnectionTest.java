@@ -29,12 +29,10 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The short level: a server and connections. */
-@Timeout(120)
 @ParameterizedClass
 @CsvSource({"IB, ''", "TCP, ''", "TCP, &profile=r1"})
 class RdmaConnectionTest {

@@ -9,12 +9,10 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What the passive end does with a request before it answers. */
-@Timeout(60)
 @ParameterizedClass
 @EnumSource(CarrierKind.class)
 class RequestTest {

@@ -15,10 +15,8 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Resolving an address, of a device whose opening takes as long as the test wants. */
-@Timeout(60)
 class ResolutionTest {
   private static final Duration SOON = TwoDevices.SOON;
   private static final Duration SHORT = Duration.ofMillis(50);

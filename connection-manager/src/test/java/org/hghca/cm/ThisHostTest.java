@@ -20,13 +20,11 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connecting to the wildcard address, which is this host, and to addresses that no peer has. */
-@Timeout(60)
 class ThisHostTest {
   private final Context context = RdmaDevices.open("model:thishost?cable=thishost&ip=10.0.0.1");
 

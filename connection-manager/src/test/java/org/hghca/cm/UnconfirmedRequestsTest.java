@@ -14,12 +14,10 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server that accepts one connection after another, and peers that never confirm. */
-@Timeout(120)
 @ParameterizedClass
 @EnumSource(CarrierKind.class)
 class UnconfirmedRequestsTest {

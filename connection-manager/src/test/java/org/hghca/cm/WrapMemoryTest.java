@@ -11,14 +11,12 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrapMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Memory that the queue pairs of both ends offer for the PSN wrap: the TCP carrier exchanges it.
  */
-@Timeout(60)
 @ParameterizedClass
 @EnumSource(CarrierKind.class)
 class WrapMemoryTest {

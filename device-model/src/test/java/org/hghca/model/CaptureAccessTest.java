@@ -18,11 +18,9 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Who may connect to a socket with captures. */
-@Timeout(60)
 final class CaptureAccessTest {
   private final SoftwareHca hca = ModelProvider.plugIn(Locator.parse("model:captured"));
 

@@ -22,13 +22,11 @@ import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.wire.capture.CaptureFile;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Captures whose HCA is closed first, and captures whose end is awaited by an interrupted thread.
  */
-@Timeout(60)
 final class CaptureEndTest {
   private static final int STATISTICS = 5;
 

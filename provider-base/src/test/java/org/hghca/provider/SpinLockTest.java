@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 public class SpinLockTest {
   private static final int THREADS = 4;
@@ -42,7 +41,6 @@ public class SpinLockTest {
 
   /** Waiters that are virtual threads must not keep the owner, one as well, from its carrier. */
   @Test
-  @Timeout(60)
   void virtualOwnerThatWaitsGetsItsCarrierBack() throws InterruptedException {
     int waiters = 8 * Runtime.getRuntime().availableProcessors();
     CountDownLatch taken = new CountDownLatch(1);

@@ -12,13 +12,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A report is there when the program ends before its time, and the board is given back. */
-@Timeout(120)
 class BringupEndTest {
   private static final String CARD = "vfio-user:";
 

@@ -15,13 +15,11 @@ import java.util.regex.Pattern;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code hghca bringup --keep} and {@code --mark}. */
-@Timeout(120)
 class BringupKeepTest {
   private static final Pattern NUMBERS = Pattern.compile("the card has (?:\\.\\.\\., )?(\\d+)");
 

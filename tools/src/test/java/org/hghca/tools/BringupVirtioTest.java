@@ -14,13 +14,11 @@ import org.hghca.model.VirtioProvider;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.user.UserServer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Bring-up of virtio network devices: good ones, one without RoCE, and some that are broken. */
-@Timeout(120)
 class BringupVirtioTest {
   @TempDir private Path directory;
 

@@ -24,10 +24,8 @@ import org.hghca.model.SoftwareHca;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.user.UserServer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
 class CaptureCommandTest {
   @TempDir Path folder;
 

@@ -14,13 +14,11 @@ import java.util.Map;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code hghca card}: scripts, the prompt, output and exit codes. */
-@Timeout(60)
 class CardCommandTest {
   @TempDir Path folder;
 

@@ -20,14 +20,12 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code hghca card} on each profile: what it refuses, and what the card answers. */
-@Timeout(60)
 class CardHazardsTest {
   private static final int STATUS_BAD_PARAM = 3;
 

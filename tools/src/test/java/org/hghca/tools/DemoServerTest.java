@@ -27,13 +27,11 @@ import org.hghca.tools.demo.DemoServer;
 import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Server and client of the demo, each with its own HCA: in two threads, and in two processes. */
-@Timeout(120)
 class DemoServerTest {
   private static final String LEFT = "model:left?cable=demo-server";
   private static final String RIGHT = "model:right?cable=demo-server";

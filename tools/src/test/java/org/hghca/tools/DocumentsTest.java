@@ -13,11 +13,9 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Bash completion and manual pages match the command line. */
-@Timeout(120)
 class DocumentsTest {
   @TempDir Path folder;
 

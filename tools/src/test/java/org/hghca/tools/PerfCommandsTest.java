@@ -15,14 +15,12 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The programs of perftest, each with itself, on two software HCAs on the loopback interface. */
-@Timeout(120)
 class PerfCommandsTest {
   private static final String SERVER = "127.0.5.61";
   private static final String CLIENT = "127.0.5.62";

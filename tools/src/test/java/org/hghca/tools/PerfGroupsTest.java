@@ -10,14 +10,12 @@ import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.PerfTest;
 import org.hghca.tools.perf.Watcher;
 import org.hghca.verbs.Gid;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Multicast groups of the programs of perftest. */
-@Timeout(60)
 class PerfGroupsTest {
   @ParameterizedTest
   @EnumSource(names = {"IB_SEND_BW", "IB_SEND_LAT"})

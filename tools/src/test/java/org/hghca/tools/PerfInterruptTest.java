@@ -9,12 +9,10 @@ import org.hghca.tools.perf.Parameters;
 import org.hghca.tools.perf.PerfTest;
 import org.hghca.tools.perf.Progress;
 import org.hghca.tools.perf.Watcher;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An interrupt, which is Ctrl-C, gives the figures so far, of every kind of measurement. */
-@Timeout(60)
 class PerfInterruptTest {
   /** More than one completion of the messages that share one. */
   private static final long ENOUGH = 250;

@@ -6,7 +6,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -16,7 +15,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A side of a program of perftest whose peer, with its software HCA, is killed meanwhile. */
 @ResourceLock(PerfPeerKilledTest.OURS) // one of its tests at a time
 @Execution(ExecutionMode.CONCURRENT) // it waits for processes of its own
-@Timeout(120)
 class PerfPeerKilledTest {
   static final String OURS = "127.0.5.81";
   private static final String KILLED = "127.0.5.82";

@@ -9,12 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** hghca beside what else moves messages, in every form; and the table of the README. */
-@Timeout(120)
 class PerfPeersCommandTest {
   private static final String MARKER = "<!-- Made by: tools/bin/hghca perf peers --markdown -->";
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.ServerSocket;
 import java.util.List;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -14,7 +13,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The programs of perftest and the ping-pongs on the profiles of the makers' RTL, each with itself,
  * over a cable.
  */
-@Timeout(60)
 class PerfProfilesTest {
   private static final String SERVER = "127.0.5.71";
   private static final String CLIENT = "127.0.5.72";

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,7 +18,6 @@ import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
 /** All tests of perf in one process, and what the report says. */
-@Timeout(120)
 class PerfSuiteCommandTest {
   private static final String[] TITLES = {
     "ib_send_bw, RC",

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -18,7 +17,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The programs of perftest and the ping-pongs on virtio cards, with each other and with the other
  * kind of software HCA.
  */
-@Timeout(120)
 class PerfVirtioTest {
   private static final String HOST = "127.0.0.1";
 

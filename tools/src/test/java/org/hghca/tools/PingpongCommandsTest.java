@@ -14,7 +14,6 @@ import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,7 +22,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The ping-pongs, each with itself, on two software HCAs. The lines are those that the originals of
  * rdma-core 56.1 print.
  */
-@Timeout(120)
 class PingpongCommandsTest {
   private static final String ADDRESS =
       "LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID [0-9a-f:.]+\n";

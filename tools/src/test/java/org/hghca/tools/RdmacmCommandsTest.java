@@ -25,7 +25,6 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.wire.capture.Direction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,7 +34,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The programs of librdmacm, each with itself, on two software HCAs on the loopback interface. The
  * lines are those that the originals of rdma-core 56.1 print.
  */
-@Timeout(120)
 class RdmacmCommandsTest {
   private static final String SERVER = "127.0.5.51";
   private static final String CLIENT = "127.0.5.52";

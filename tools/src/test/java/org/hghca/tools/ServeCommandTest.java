@@ -25,11 +25,9 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The served software HCA is available when the command reports it, and gone when it ends. */
-@Timeout(60)
 final class ServeCommandTest {
   @TempDir Path directory;
 

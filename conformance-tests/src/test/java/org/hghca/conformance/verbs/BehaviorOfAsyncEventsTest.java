@@ -26,10 +26,8 @@ import org.hghca.verbs.WrOpcode;
 import org.hghca.vfio.testing.Waiters;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Asynchronous events. */
-@Timeout(60)
 class BehaviorOfAsyncEventsTest {
 
   private static AsyncEvent next(Context context) throws InterruptedException {

@@ -21,10 +21,8 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Completion channels under traffic of a device that runs by itself. */
-@Timeout(60)
 class BehaviorOfCompletionEventsTest {
   private static final int ITERATIONS = 100;
 

@@ -13,7 +13,6 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The largest message: 2^31 bytes, of many elements over one region. */
 class BehaviorOfLargeMessagesTest {
@@ -22,7 +21,6 @@ class BehaviorOfLargeMessagesTest {
   private static final long ELEMENT = MOST / ELEMENTS;
 
   @Test
-  @Timeout(60)
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,

@@ -43,7 +43,6 @@ import org.hghca.wire.link.LinkCounters;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
-import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -52,7 +51,6 @@ import org.slf4j.LoggerFactory;
  * connection moves its data.
  */
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
-@Timeout(60)
 class FloodTest {
   private static final String LEFT = "model:flood-left?net=udp:127.0.6.41";
   private static final String RIGHT = "model:flood-right?net=udp:127.0.6.42";

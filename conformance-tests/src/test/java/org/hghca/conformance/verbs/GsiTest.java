@@ -47,11 +47,9 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The GSI queue pair, between devices and with a socket of the kernel. */
 @Needs(Feature.GSI_QUEUE_PAIR)
-@Timeout(60)
 class GsiTest {
   private static final int MAD = 256;
   private static final int HEADER = GlobalRouteHeader.LENGTH;

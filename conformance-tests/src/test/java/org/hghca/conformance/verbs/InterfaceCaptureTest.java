@@ -12,7 +12,6 @@ import java.util.List;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.PortState;
 import org.hghca.verbs.WrOpcode;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +23,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * KernelInterfacesTest}.
  */
 @EnabledIfSystemProperty(named = "hghca.namespace", matches = "true")
-@Timeout(120)
 class InterfaceCaptureTest {
   /** Taps on a bridge; the veth pair exists. */
   private static final String TAPS =

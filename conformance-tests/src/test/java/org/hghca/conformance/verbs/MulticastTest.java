@@ -36,14 +36,12 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datagrams to multicast groups of queue pairs. */
 @Needs(Feature.MULTICAST)
-@Timeout(60)
 class MulticastTest {
   private static final Gid GROUP = Gid.ofIpv4(0xef01_0203);
   private static final Gid OTHER = Gid.ofIpv4(0xef01_0204);

@@ -18,7 +18,6 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -29,7 +28,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The network headers of packets as the kernel's UDP sockets have received them, read by Wireshark.
  */
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
-@Timeout(60)
 class NetworkPathTest {
   private static final String LEFT = "127.0.6.25";
   private static final String RIGHT = "127.0.6.26";

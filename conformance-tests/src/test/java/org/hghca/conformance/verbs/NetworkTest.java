@@ -42,7 +42,6 @@ import org.hghca.vfio.Locator;
 import org.hghca.wire.link.LinkCounters;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -51,7 +50,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Software HCAs that exchange RoCE v2 packets over the kernel's UDP. */
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
-@Timeout(60)
 class NetworkTest {
   private static final String LEFT = "model:net-left?net=udp:127.0.6.11";
   private static final String RIGHT = "model:net-right?net=udp:127.0.6.12";

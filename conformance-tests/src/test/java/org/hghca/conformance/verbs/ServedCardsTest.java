@@ -16,7 +16,6 @@ import org.hghca.verbs.Gid;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,7 +23,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * The whole driver on cards that another process could serve: everything passes through sockets.
  */
-@Timeout(120)
 final class ServedCardsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 

@@ -11,12 +11,10 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The queue pair of the general services on a device of which calls fail. */
-@Timeout(60)
 class GsiQueueTest {
   private static final Gid OWN = Gid.ofIpv4(0x0a00_0001);
 

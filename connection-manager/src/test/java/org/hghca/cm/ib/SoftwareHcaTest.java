@@ -32,10 +32,8 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The carrier over the queue pairs 1 of two software HCAs. */
-@Timeout(60)
 class SoftwareHcaTest {
   private static final long SERVICE = 0x0106_1c06L;
   private static final long UD_SERVICE = 0x0111_1c06L;

@@ -25,7 +25,6 @@ import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,7 +32,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * A peer that dies before, within or after any of its messages: the events of the end that stays.
  */
-@Timeout(60)
 @ParameterizedClass
 @EnumSource(DyingPeerTest.Death.class)
 class DyingPeerTest {

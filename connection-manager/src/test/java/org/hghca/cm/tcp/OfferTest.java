@@ -27,12 +27,10 @@ import org.hghca.verbs.WrapMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory for the PSN wrap in the messages of the TCP carrier. */
-@Timeout(60)
 class OfferTest {
   private static final HexFormat HEX = HexFormat.of();
   private static final PrivateData DATA = PrivateData.of(new byte[] {(byte) 0xda, 0x7a});

@@ -34,12 +34,10 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The TCP carrier against peers that are hostile, of another version, or die. */
-@Timeout(60)
 class TcpCarrierTest {
   private static final Duration SHORT = Duration.ofMillis(300);
   private static final Limits LIMITS =

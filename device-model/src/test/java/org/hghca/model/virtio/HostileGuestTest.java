@@ -9,13 +9,11 @@ import java.util.random.RandomGeneratorFactory;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A driver that breaks the rules of the queues: the card needs a reset, and works after it. */
-@Timeout(120)
 class HostileGuestTest {
   private static final int NEEDS_RESET = 64;
   private static final long NOWHERE = 0x7000_0000_0000L;

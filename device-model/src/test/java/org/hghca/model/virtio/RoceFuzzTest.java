@@ -8,13 +8,11 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A driver whose RoCE queues, requests and commands are random, or right but for a few bytes: the
  * card throws nothing and hangs nowhere, and after a reset it does a right request.
  */
-@Timeout(120)
 class RoceFuzzTest extends RoceFixture {
   private static final int ROUNDS = Integer.getInteger("hghca.fuzz", 60);
   private static final int STEPS = 200;

@@ -32,7 +32,6 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,7 +39,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A card that is unplugged, or whose server ends, at any time: all waiters are notified, and
  * nothing hangs.
  */
-@Timeout(60)
 class LostCardTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final AtomicInteger NAMES = new AtomicInteger();

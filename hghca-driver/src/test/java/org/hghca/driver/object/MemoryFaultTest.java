@@ -36,14 +36,12 @@ import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Memory that is mapped but no longer backed, as registers of a removed card: the kernel sends a
  * signal, and the JVM throws an InternalError. A truncated file replaces the registers.
  */
-@Timeout(60)
 class MemoryFaultTest {
   @TempDir private Path folder;
   private final Arena arena = Arena.ofShared();

@@ -18,13 +18,11 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Two threads that use a queue pair of a single owner, with assertions. */
 class SingleOwnerTest {
 
   @Test
-  @Timeout(60)
   void twoThreadsThatPostAtOnceAreDetected() {
     assumeTrue(HghcaQueuePair.class.desiredAssertionStatus(), "needs -ea");
     try (Context context = RdmaDevices.open("model:single-owner?mode=inline");

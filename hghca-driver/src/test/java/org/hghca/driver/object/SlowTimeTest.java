@@ -11,7 +11,6 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The driver's time-outs are longer by the same factor as the card is slower. */
 class SlowTimeTest {
@@ -24,7 +23,6 @@ class SlowTimeTest {
   private static final long RETRY_NANOS = 4096L << 12;
 
   @Test
-  @Timeout(60)
   void unansweredSendTimesOutInTheCardsTime() {
     try (DriverFixture it = new DriverFixture("&profile=r1&slow=" + SLOW);
         MemoryRegion memory = it.pd.allocate(4096, AccessFlag.LOCAL_WRITE)) {

@@ -9,9 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.tools.raw.CardStoppedException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class CardThreadTest {
   private static final Duration LONG = Duration.ofSeconds(50);
 

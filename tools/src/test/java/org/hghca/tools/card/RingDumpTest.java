@@ -35,12 +35,10 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code dump} and {@code dump ring} on queues that the test has made and written. */
-@Timeout(60)
 class RingDumpTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
   private static final int PD = 3;

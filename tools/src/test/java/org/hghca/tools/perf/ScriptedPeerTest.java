@@ -27,12 +27,10 @@ import org.hghca.verbs.QpType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** One run against a plain socket that speaks as perftest 6.24 does, byte for byte. */
-@Timeout(60)
 class ScriptedPeerTest {
   private static final Route ROUTE =
       new Route(

@@ -28,13 +28,11 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.WrapMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory for the PSN wrap: two of this program exchange it, on devices that need it. */
-@Timeout(60)
 class WrapMemoryTest {
   private static final Route ROUTE =
       new Route(

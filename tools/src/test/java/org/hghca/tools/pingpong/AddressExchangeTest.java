@@ -23,12 +23,10 @@ import org.hghca.verbs.WrapMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One end of the exchange against literal bytes of the other. */
-@Timeout(60)
 class AddressExchangeTest {
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final Duration SHORT = Duration.ofMillis(100);

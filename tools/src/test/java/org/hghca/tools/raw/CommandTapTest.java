@@ -12,10 +12,8 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A {@link TappedFunction} whose commands come from several threads, as those of a driver do. */
-@Timeout(60)
 class CommandTapTest {
   private static final int COMMANDS = 500;
 

@@ -18,10 +18,8 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Both sides of an rping, on queue pairs that are connected without a connection manager. */
-@Timeout(60)
 class PingingTest {
 
   /** One side: an end on a software HCA of its own, and what it prints. */

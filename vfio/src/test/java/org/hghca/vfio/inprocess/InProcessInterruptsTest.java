@@ -10,9 +10,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
 class InProcessInterruptsTest {
   private static final long LONG = 20_000_000_000L;
 

@@ -25,13 +25,11 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Signaled as the kernel does: by a write to the eventfd. */
-@Timeout(60)
 class EventInterruptsTest {
   private static final long LONG = TimeUnit.SECONDS.toNanos(30);
 

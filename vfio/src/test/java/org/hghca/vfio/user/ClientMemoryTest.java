@@ -24,7 +24,6 @@ import org.hghca.vfio.user.UserStructures.DmaUnmap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,7 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * The device reaches the memory that its client mapped, and nothing else, whatever the client does.
  */
-@Timeout(60)
 final class ClientMemoryTest {
   private static final int EINVAL = LinuxErrno.EINVAL.number();
   private static final long PAGE = 4096;

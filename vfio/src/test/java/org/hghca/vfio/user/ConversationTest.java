@@ -18,11 +18,9 @@ import org.hghca.vfio.user.UserStructures.DmaTransfer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Messages of the client while the device waits for an answer are not lost. */
-@Timeout(60)
 final class ConversationTest {
   private final SystemCalls linux = Linux.system();
   private final UserMessage out = new UserMessage(2 << 20, 16);

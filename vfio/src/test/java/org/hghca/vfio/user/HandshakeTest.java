@@ -15,11 +15,9 @@ import org.hghca.vfio.linux.TamperedCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A client that does not agree on a version soon makes room for the next one. */
-@Timeout(60)
 final class HandshakeTest {
   /** Less than the 10 s that a client has for everything else; a busy machine needs some of it. */
   private static final Duration SOON = Duration.ofSeconds(8);

@@ -11,12 +11,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /** Clients can cause any number of events, but not of lines in the log. */
-@Timeout(60)
 final class LimitedLogTest {
   private final Logger logger = (Logger) LoggerFactory.getLogger(UserServer.class);
   private final ListAppender<ILoggingEvent> appender = new ListAppender<>();

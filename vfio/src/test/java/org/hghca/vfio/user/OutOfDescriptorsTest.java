@@ -26,11 +26,9 @@ import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.TamperedCalls;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A side without descriptors reports it, and so does the other side. */
-@Timeout(120)
 final class OutOfDescriptorsTest {
   private static final String LIMIT = "120";
 

@@ -17,11 +17,9 @@ import org.hghca.vfio.user.UserStructures.DmaMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A deliberately slow client holds a server no longer than the server's time limit. */
-@Timeout(60)
 final class PatienceTest {
   private static final Duration PATIENCE = Duration.ofMillis(500);
 

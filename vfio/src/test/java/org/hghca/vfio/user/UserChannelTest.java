@@ -18,11 +18,9 @@ import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Messages arrive complete, in order and with their descriptors, or not at all. */
-@Timeout(60)
 final class UserChannelTest {
   private static final int MOST = 2 << 20;
 

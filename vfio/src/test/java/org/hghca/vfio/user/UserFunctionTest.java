@@ -27,14 +27,12 @@ import org.hghca.vfio.user.UserStructures.SparseAreas;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The messages over the socket when a function is opened, and when its registers are accessed. */
-@Timeout(60)
 final class UserFunctionTest {
   private static final int READ_WRITE = RegionInfo.FLAG_READ | RegionInfo.FLAG_WRITE;
   private static final int MAPPABLE = READ_WRITE | RegionInfo.FLAG_MMAP;

@@ -20,13 +20,11 @@ import org.hghca.vfio.user.UserStructures.IrqInfo;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server gets eventfds, and its signals arrive. */
-@Timeout(60)
 final class UserInterruptsTest {
   private static final long LONG = TimeUnit.SECONDS.toNanos(30);
 

@@ -31,7 +31,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -40,7 +39,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A server that exits, is silent, or breaks the protocol removes the function and affects nothing
  * else.
  */
-@Timeout(60)
 final class UserLossTest {
   private static final long LONG = TimeUnit.SECONDS.toNanos(30);
 

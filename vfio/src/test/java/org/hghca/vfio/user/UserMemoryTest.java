@@ -27,14 +27,12 @@ import org.hghca.vfio.user.UserStructures.DmaUnmap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server reaches mapped memory, directly or by requests, and no other. */
-@Timeout(60)
 final class UserMemoryTest {
   private static final int EINVAL = 22;
   private static final int EFAULT = 14;

@@ -19,14 +19,12 @@ import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The error names the reason why a socket cannot be opened, with the fix. */
-@Timeout(60)
 final class UserProviderTest {
   private final SystemCalls linux = Linux.system();
 

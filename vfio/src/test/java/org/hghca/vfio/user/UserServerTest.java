@@ -36,11 +36,9 @@ import org.hghca.vfio.user.UserStructures.WriteMulti;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The server's answers, by the protocol description and {@code linux/vfio.h}. */
-@Timeout(60)
 final class UserServerTest {
   private static final int EINVAL = LinuxErrno.EINVAL.number();
   private static final int EOPNOTSUPP = LinuxErrno.EOPNOTSUPP.number();

@@ -8,13 +8,11 @@ import org.hghca.linux.LinuxErrno;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A valid version message of a client is accepted, an invalid one refused with EINVAL. */
-@Timeout(60)
 final class VersionTest {
   private static final int EINVAL = LinuxErrno.EINVAL.number();
 

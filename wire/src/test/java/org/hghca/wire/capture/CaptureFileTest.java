@@ -31,11 +31,9 @@ import org.hghca.wire.PortTap;
 import org.hghca.wire.frame.FrameDecoder;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-@Timeout(60)
 class CaptureFileTest {
   private static final long MAC = 0x0200_0000_0001L;
 

@@ -11,9 +11,7 @@ import java.nio.channels.WritableByteChannel;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class CaptureRingTest {
   private static final int LARGEST = 100;
 

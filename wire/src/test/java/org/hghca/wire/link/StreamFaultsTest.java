@@ -36,7 +36,6 @@ import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameEncoder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -44,7 +43,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** Peers that misbehave, and a system that refuses calls; the test replaces the poller. */
-@Timeout(30)
 final class StreamFaultsTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
   private static final long PEER_MAC = 0x5254_0012_3456L;

@@ -37,13 +37,11 @@ import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Frames in a stream of bytes, between a link and a test that acts as QEMU does. */
-@Timeout(30)
 final class StreamLinkTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
   private static final long PEER_MAC = 0x5254_0012_3456L;

@@ -21,7 +21,6 @@ import org.hghca.wire.PacketPool;
 import org.hghca.wire.PortAddresses;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,7 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What UDP links hand to the kernel and get from it at once. The tests read the links themselves:
  * no poller does.
  */
-@Timeout(30)
 final class UdpBatchTest {
   private static final int LEFT = 0x7f00_0067;
   private static final int RIGHT = 0x7f00_0068;

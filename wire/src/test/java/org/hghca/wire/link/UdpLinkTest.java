@@ -35,13 +35,11 @@ import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.RestoredHeaders;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** UDP links between addresses of the loopback interface. */
-@Timeout(30)
 final class UdpLinkTest {
   private static final int LEFT = 0x7f00_0065;
   private static final int RIGHT = 0x7f00_0066;

@@ -10,10 +10,8 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Pairs of sockets, and what is left of one that cannot be connected. */
-@Timeout(20)
 class EndsTest {
   private final List<String> closed = new ArrayList<>();
 

@@ -11,10 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Rounds over scripted peers. */
-@Timeout(60)
 class PeerRunTest {
   private final List<String> calls = new ArrayList<>();
   private final List<String> lines = new ArrayList<>();
