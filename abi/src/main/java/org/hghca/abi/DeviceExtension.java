@@ -75,7 +75,14 @@ public enum DeviceExtension {
    * Bit 8: the reserved queue pair number {@link #GSI_NUMBER}, for datagrams, of which one packet
    * with the Q_Key of its context is one management datagram (MAD).
    */
-  GSI_QUEUE_PAIR(8);
+  GSI_QUEUE_PAIR(8),
+
+  /**
+   * Bit 9: completion queues that begin anywhere in their region: at {@link
+   * CompletionQueueContext#START} bytes from its beginning, a multiple of 32; after RESIZE_CQ at
+   * the beginning of the new one.
+   */
+  COMPLETION_RING_OFFSETS(9);
 
   /** The number of the queue pair of the general services interface (GSI). */
   public static final int GSI_NUMBER = 1;

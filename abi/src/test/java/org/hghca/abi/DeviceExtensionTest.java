@@ -39,6 +39,8 @@ class DeviceExtensionTest {
     assertThat(announced("4867582b01000040")).containsExactly(DeviceExtension.MULTICAST);
     assertThat(announced("4867582b01000080")).containsExactly(DeviceExtension.ALTERNATE_PATHS);
     assertThat(announced("4867582b01000100")).containsExactly(DeviceExtension.GSI_QUEUE_PAIR);
+    assertThat(announced("4867582b01000200"))
+        .containsExactly(DeviceExtension.COMPLETION_RING_OFFSETS);
     assertThat(announced("4867582b01000000")).isEmpty();
   }
 

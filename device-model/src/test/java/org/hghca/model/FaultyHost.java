@@ -36,7 +36,12 @@ final class FaultyHost implements AutoCloseable {
 
   /** A queue pair with a completion queue of a size, as a logarithm. */
   FaultyHost connect(int logSize) {
-    qp = host.qp(host.cq(logSize));
+    return connect(host.cq(logSize));
+  }
+
+  /** A queue pair with a completion queue. */
+  FaultyHost connect(Host.Cq cq) {
+    qp = host.qp(cq);
     qp.peer(host, qp);
     qp.toRts();
     source = host.buffer(BYTES, Host.ALL);

@@ -189,12 +189,18 @@ final class Host implements AutoCloseable {
   /** A CQ whose completion events go to an EQ; {@code flags} beside TRANSLATE. */
   Cq cq(int logSize, int flags, int eqn) {
     DmaMapping ring = function.allocate(32L << logSize);
-    Cqe.fill(ring.segment(), 0, 1L << logSize);
-    int key = register(ring, 0, LOCAL);
+    return cq(ring.segment(), register(ring, 0, LOCAL), 0, logSize, flags, eqn);
+  }
+
+  /** A CQ that begins at an offset of a region. */
+  Cq cq(MemorySegment region, int key, long start, int logSize, int flags, int eqn) {
+    MemorySegment ring = region.asSlice(start);
+    Cqe.fill(ring, 0, 1L << logSize);
     int number = nextNumber++;
-    new CompletionQueueContext(1 << 18 | flags, 0, logSize, 0, eqn, PD, key, number).encode(in());
+    new CompletionQueueContext(1 << 18 | flags, start, logSize, 0, eqn, PD, key, number)
+        .encode(in());
     must(HcrCommand.SW2HW_CQ, 0, number);
-    return new Cq(number, ring.segment(), logSize);
+    return new Cq(number, ring, logSize);
   }
 
   /** An event queue with interrupt vector {@code number}; see {@link EventQueueContext}. */

@@ -20,7 +20,7 @@ import org.hghca.vfio.RangeAllocator;
  */
 public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseable {
   /** The first slab, as an owner may have few rings; each further one is twice as large. */
-  private static final long FIRST_BYTES = 1 << 16;
+  private static final long FIRST_BYTES = 1 << 14;
 
   private static final long SLAB_BYTES = 1 << 20;
 

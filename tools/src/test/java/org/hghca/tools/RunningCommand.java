@@ -83,7 +83,7 @@ final class RunningCommand implements AutoCloseable {
 
   /** Waits until it has ended. */
   CommandLineRun await() throws Exception {
-    int code = exitCode.get(60, TimeUnit.SECONDS);
+    int code = exitCode.get(150, TimeUnit.SECONDS);
     return new CommandLineRun(code, out.toString(), err.toString());
   }
 

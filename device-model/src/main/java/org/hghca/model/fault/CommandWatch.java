@@ -109,17 +109,19 @@ final class CommandWatch implements Watch {
               Use.COMPLETION,
               modifier,
               CompletionQueueContext.LOG_SIZE.get(inbox),
-              CompletionQueueContext.LKEY.get(inbox));
+              CompletionQueueContext.LKEY.get(inbox),
+              CompletionQueueContext.START.getLong(inbox));
       case RESIZE_CQ ->
           tables.add(
-              Use.COMPLETION, modifier, ResizeCq.LOG_SIZE.get(inbox), ResizeCq.LKEY.get(inbox));
+              Use.COMPLETION, modifier, ResizeCq.LOG_SIZE.get(inbox), ResizeCq.LKEY.get(inbox), 0);
       case HW2SW_CQ -> tables.remove(Use.COMPLETION, modifier);
       case SW2HW_EQ ->
           tables.add(
               Use.EVENT,
               modifier,
               EventQueueContext.LOG_SIZE.get(inbox),
-              EventQueueContext.LKEY.get(inbox));
+              EventQueueContext.LKEY.get(inbox),
+              0);
       case HW2SW_EQ -> tables.remove(Use.EVENT, modifier);
       case SW2HW_SRQ, RESIZE_SRQ -> tables.isWork(SrqContext.LKEY.get(inbox));
       default -> {

@@ -129,19 +129,21 @@ final class HostTables {
     return work.contains(iova & -PAGE);
   }
 
-  /** A queue is at the beginning of a region; nothing where that is not known. */
-  void add(Use use, int number, int logSize, int key) {
+  /** A queue is in a region, from a byte on; nothing where that is not known. */
+  void add(Use use, int number, int logSize, int key, long start) {
     remove(use, number);
     Mpt region = region(key);
     if (region == null) {
       return;
     }
     int entries = 1 << logSize;
-    long[] pages = new long[pageCount(region, (long) entries * Ring.ENTRY)];
+    long first = (region.start() & PAGE - 1) + start;
+    int inPage = (int) first & PAGE - 1;
+    long[] pages = new long[inPage + entries * Ring.ENTRY + PAGE - 1 >>> PAGE_SHIFT];
     for (int i = 0; i < pages.length; i++) {
-      pages[i] = page(region, i);
+      pages[i] = page(region, (first >>> PAGE_SHIFT) + i);
     }
-    Ring ring = new Ring(use, number, entries, pages, (int) region.start() & PAGE - 1);
+    Ring ring = new Ring(use, number, entries, pages, inPage);
     rings.add(ring);
     for (long page : pages) {
       ringsByPage.computeIfAbsent(page, any -> new ArrayList<>()).add(ring);

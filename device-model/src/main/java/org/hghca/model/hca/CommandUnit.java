@@ -1,6 +1,7 @@
 package org.hghca.model.hca;
 
 import static org.hghca.abi.DeviceExtension.ALTERNATE_PATHS;
+import static org.hghca.abi.DeviceExtension.COMPLETION_RING_OFFSETS;
 import static org.hghca.abi.DeviceExtension.FLOW_LABELS;
 import static org.hghca.abi.DeviceExtension.GSI_QUEUE_PAIR;
 import static org.hghca.abi.DeviceExtension.IPV6_ADDRESSES;
@@ -67,6 +68,7 @@ final class CommandUnit {
           EnumSet.of(
               SHARED_RECEIVE_QUEUES,
               RING_OFFSETS,
+              COMPLETION_RING_OFFSETS,
               IPV6_ADDRESSES,
               FLOW_LABELS,
               MULTICAST,

@@ -65,6 +65,10 @@ final class CompletionQueues implements CompletionSink {
 
     int key;
     int pd;
+
+    /** Where it begins in its region, in bytes. */
+    long start;
+
     int logSize;
     int eqn;
 
@@ -212,6 +216,7 @@ final class CompletionQueues implements CompletionSink {
       return false;
     }
     resized.copyFrom(context);
+    CompletionQueueContext.START.setLong(resized, 0);
     CompletionQueueContext.LOG_SIZE.set(resized, logSize);
     CompletionQueueContext.LKEY.set(resized, ResizeCq.LKEY.get(mailbox));
     queues[cqn].position = 0;
@@ -320,7 +325,7 @@ final class CompletionQueues implements CompletionSink {
 
   /** Whether the entry of the queue that is loaded can be stored in place. */
   private boolean reach() {
-    long offset = (long) queue.position * Cqe.SIZE;
+    long offset = queue.start + (long) queue.position * Cqe.SIZE;
     if (!memory.reach(queue.memory, queue.key, queue.pd, offset, Cqe.SIZE, entry)
         || !queue.memory.isWritable()
         || !entry.isAligned()) {
@@ -328,7 +333,7 @@ final class CompletionQueues implements CompletionSink {
     }
     if (queue.logSize <= maxLogSize) { // which software may have changed since the queue was taken
       long bytes = (long) Cqe.SIZE << queue.logSize;
-      queue.entries.keep(queue.memory, 0, bytes, host.epoch(), queue.resizes);
+      queue.entries.keep(queue.memory, queue.start, bytes, host.epoch(), queue.resizes);
     }
     return true;
   }
@@ -422,7 +427,7 @@ final class CompletionQueues implements CompletionSink {
       return false;
     }
     int at = queue.position;
-    long offset = (long) at * Cqe.SIZE;
+    long offset = queue.start + (long) at * Cqe.SIZE;
     MemoryStatus status = memory.openQueue(queue.key, queue.pd, offset, Cqe.SIZE);
     if (status == MemoryStatus.OK) {
       status = memory.readOpened(offset + Cqe.OWNER_OFFSET, owner, 0, 1);
@@ -466,6 +471,7 @@ final class CompletionQueues implements CompletionSink {
     if (context != null) {
       queue.key = CompletionQueueContext.LKEY.get(context);
       queue.pd = CompletionQueueContext.PD.get(context);
+      queue.start = CompletionQueueContext.START.getLong(context);
       queue.logSize = CompletionQueueContext.LOG_SIZE.get(context);
       queue.eqn = CompletionQueueContext.COMP_EQN.get(context);
       queue.epoch = contexts.epoch();

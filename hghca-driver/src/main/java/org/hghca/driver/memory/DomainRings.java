@@ -1,15 +1,14 @@
 package org.hghca.driver.memory;
 
+import org.hghca.abi.MptFlags;
 import org.hghca.provider.RingSlabs;
 import org.hghca.vfio.DmaMapping;
 
-/** Memory of the rings of a protection domain's queue pairs. Thread-safe. */
+/** Memory of the rings of a protection domain. Thread-safe. */
 public final class DomainRings {
-  /** A cache line: posting to one ring does not disturb the next. */
-  private static final long RING_ALIGNMENT = 64;
-
   private final QueueMemory memory;
   private final int pd;
+  private final int accessBits;
 
   /** Rings that share keys; null if each needs its own. */
   private final RingSlabs<Registrar.Registration> shared;
@@ -21,19 +20,24 @@ public final class DomainRings {
    * Without rings.
    *
    * @param pd the number of the protection domain
+   * @param accessBits what the card may do with them but read: {@link MptFlags#LOCAL_WRITE}, or 0
    * @param offsets whether a ring may begin anywhere in memory that has a key
+   * @param alignment of such a ring, in bytes
    */
-  public DomainRings(QueueMemory memory, int pd, boolean offsets) {
+  public DomainRings(QueueMemory memory, int pd, int accessBits, boolean offsets, long alignment) {
     this.memory = memory;
     this.pd = pd;
+    this.accessBits = accessBits;
     this.shared =
-        offsets ? new RingSlabs<>(bytes -> memory.registerSlab(bytes, pd), RING_ALIGNMENT) : null;
+        offsets
+            ? new RingSlabs<>(bytes -> memory.registerSlab(bytes, pd, accessBits), alignment)
+            : null;
   }
 
-  /** Zeroed memory of a queue pair's ring, registered with the card. */
+  /** Zeroed memory of a ring, registered with the card. */
   public Ring ring(long bytes) {
     return shared == null
-        ? new Ring.Own(memory.register(bytes, pd, 0))
+        ? new Ring.Own(memory.register(bytes, pd, accessBits))
         : new Ring.Part(shared.allocate(bytes));
   }
 

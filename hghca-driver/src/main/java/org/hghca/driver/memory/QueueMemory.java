@@ -39,8 +39,8 @@ public final class QueueMemory {
   }
 
   /** Registers memory in which rings may start anywhere; the registration owns it. */
-  Registrar.Registration registerSlab(long bytes, int pd) {
-    return registered(function.allocate(bytes), pd, MptFlags.QUEUE_ONLY);
+  Registrar.Registration registerSlab(long bytes, int pd, int accessBits) {
+    return registered(function.allocate(bytes), pd, MptFlags.QUEUE_ONLY | accessBits);
   }
 
   private Registrar.Registration registered(DmaMapping mapping, int pd, int accessBits) {

@@ -3,7 +3,7 @@ package org.hghca.driver.memory;
 import java.lang.foreign.MemorySegment;
 import org.hghca.provider.RingSlabs;
 
-/** Memory of a queue pair's ring, as registered with the card. Closing frees it. */
+/** Memory of a ring, as registered with the card. Closing frees it. */
 public sealed interface Ring {
   MemorySegment segment();
 

@@ -1,9 +1,12 @@
 package org.hghca.driver.object;
 
 import java.util.OptionalInt;
+import org.hghca.abi.DeviceExtension;
+import org.hghca.abi.MptFlags;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Features;
 import org.hghca.driver.card.Limits;
+import org.hghca.driver.memory.DomainRings;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.driver.state.Port;
 import org.hghca.provider.AbstractContext;
@@ -19,6 +22,7 @@ import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DmaMapping;
 
 /** One opening of a device: its doorbell page, protection domains, queues and keys. */
 public class DeviceContext extends AbstractContext implements SharingContext {
@@ -28,6 +32,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   private final Card card;
   private final UarPage uar;
   private final int queuePd;
+  private final DomainRings completionRings;
   private final Port port;
   private final ContextAttributes attributes;
   private final DeviceAttributes deviceAttributes;
@@ -56,6 +61,13 @@ public class DeviceContext extends AbstractContext implements SharingContext {
       undo.add(uar::close);
       this.queuePd = hghca.pdNumbers().allocate();
       undo.add(() -> hghca.pdNumbers().free(queuePd));
+      this.completionRings =
+          new DomainRings(
+              hghca.queueMemory(),
+              queuePd,
+              MptFlags.LOCAL_WRITE,
+              card.limits().has(DeviceExtension.COMPLETION_RING_OFFSETS),
+              DmaMapping.PAGE_SIZE);
       hghca.objects().contexts().add(this);
       undo.add(() -> hghca.objects().contexts().remove(this));
       // From here on the context is notified if the device fails.
@@ -88,6 +100,11 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   /** The protection domain of the completion queues' memory, which applications do not see. */
   int queuePd() {
     return queuePd;
+  }
+
+  /** Memory of the completion queues' rings. */
+  DomainRings completionRings() {
+    return completionRings;
   }
 
   @Override
@@ -203,6 +220,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   @Override
   protected void releaseParts() {
     hghca.objects().contexts().remove(this);
+    completionRings.close();
     hghca.pdNumbers().free(queuePd);
     uar.close();
   }

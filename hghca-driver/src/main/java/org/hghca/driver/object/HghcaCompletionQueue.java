@@ -1,11 +1,9 @@
 package org.hghca.driver.object;
 
-import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.HardwareProfile;
-import org.hghca.abi.MptFlags;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.completion.CompletionNotifier;
@@ -16,7 +14,7 @@ import org.hghca.driver.completion.FlushingQueuePairs;
 import org.hghca.driver.completion.OutstandingWork;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.event.WatchedQueue;
-import org.hghca.driver.memory.Registrar;
+import org.hghca.driver.memory.Ring;
 import org.hghca.driver.recovery.RecoveredCompletionQueue;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
@@ -55,7 +53,7 @@ final class HghcaCompletionQueue extends Resource
   private final Card card;
   private final int number;
   private final IcmRange icm;
-  private final Registrar.Registration memory;
+  private final Ring memory;
   private final Health health;
   private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
   private final CompletionRing ring;
@@ -94,14 +92,10 @@ final class HghcaCompletionQueue extends Resource
       undo.add(() -> device.cqNumbers().free(number));
       this.icm = card.icm().reserve(IcmTable.CQC, number, 1);
       undo.add(icm::close);
-      this.memory =
-          device
-              .queueMemory()
-              .register((long) slots * Cqe.SIZE, context.queuePd(), MptFlags.LOCAL_WRITE);
+      this.memory = context.completionRings().ring((long) slots * Cqe.SIZE);
       undo.add(memory::close);
       int first = device.cqNumbers().position(number).orElse(0);
-      this.ring =
-          new CompletionRing(card.trace(), number, memory.mapping().segment(), slots, first);
+      this.ring = new CompletionRing(card.trace(), number, memory.segment(), slots, first);
       this.room = new CompletionRoom(slots);
       this.flushing = new FlushingQueuePairs(ring);
       this.parser = device.support().parser(describe(), ring);
@@ -127,7 +121,7 @@ final class HghcaCompletionQueue extends Resource
   private CompletionQueueContext cqc(int slots, int eqn) {
     return new CompletionQueueContext(
         0,
-        0,
+        memory.offset(),
         Integer.numberOfTrailingZeros(slots),
         context.uar().index(),
         eqn,
@@ -163,8 +157,8 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /** The memory that the card writes. */
-  MemorySegment ring() {
-    return ring.memory();
+  Ring memory() {
+    return memory;
   }
 
   @Override

@@ -30,6 +30,9 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
   private static final Set<AccessFlag> UNSUPPORTED =
       EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ON_DEMAND);
 
+  /** A cache line: posting to one ring does not disturb the next. */
+  private static final long RING_ALIGNMENT = 64;
+
   private final DeviceContext context;
   private final int number;
 
@@ -52,7 +55,9 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
         new DomainRings(
             device().queueMemory(),
             number,
-            device().card().limits().has(DeviceExtension.RING_OFFSETS));
+            0,
+            device().card().limits().has(DeviceExtension.RING_OFFSETS),
+            RING_ALIGNMENT);
     publish();
   }
 

@@ -36,7 +36,7 @@ class NumberReuseTest {
 
   private final DriverFixture it = new DriverFixture("&profile=r1");
   private final HghcaCompletionQueue cq = queue();
-  private final MemorySegment ring = cq.ring();
+  private final MemorySegment ring = cq.memory().segment();
   private final HghcaQueuePair qp = queuePair(cq);
   private final MemoryRegion memory = it.pd.allocate(4096, AccessFlag.LOCAL_WRITE);
   private final Completions completions = new Completions(RING);
@@ -158,7 +158,7 @@ class NumberReuseTest {
             (HghcaCompletionQueue)
                 it.context.createCompletionQueue(
                     CompletionQueueConfig.of(RING).withRingEntries(RING).withChannel(channel))) {
-      MemorySegment completed = told.ring();
+      MemorySegment completed = told.memory().segment();
       try (HghcaQueuePair other = queuePair(told)) {
         it.connect(other);
         other.postReceive(new ReceiveRequest().into(memory, 0, MESSAGE));

@@ -30,7 +30,7 @@ class QueryDeviceTest {
         HghcaCompletionQueue queue =
             (HghcaCompletionQueue) it.context.createCompletionQueue(entries)) {
       assertThat(queue.entries()).isEqualTo(entries);
-      assertThat(queue.ring().byteSize()).isEqualTo(slots * 32L);
+      assertThat(queue.memory().segment().byteSize()).isEqualTo(slots * 32L);
     }
   }
 
@@ -39,7 +39,7 @@ class QueryDeviceTest {
   void completionQueueOfTheMakersCardHasTheWholeRing(String profile) {
     try (DriverFixture it = new DriverFixture("&profile=" + profile)) {
       assertThat(it.context.queryDevice().maxCqe()).isEqualTo((1 << 13) - 1);
-      assertThat(it.cq.ring().byteSize()).isEqualTo((1 << 13) * 32L);
+      assertThat(it.cq.memory().segment().byteSize()).isEqualTo((1 << 13) * 32L);
     }
   }
 

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePairConfig;
@@ -55,6 +56,25 @@ class RingOffsetsTest {
       assertThat(keys).doesNotContain(qp.memory().sendKey());
     }
     all.forEach(HghcaQueuePair::close);
+  }
+
+  /** Two queues of a page each would be two keys. */
+  @ParameterizedTest
+  @CsvSource({"'', true", "as=s, false", "profile=r1, false", "profile=r2, false"})
+  void completionQueuesShareAKeyWhereTheCardTakesOffsets(String parameter, boolean shared) {
+    it.close();
+    it = new DriverFixture(parameter.isEmpty() ? "" : "&" + parameter);
+    try (HghcaCompletionQueue one = completionQueue();
+        HghcaCompletionQueue two = completionQueue()) {
+      assertThat(one.memory().key() == two.memory().key()).isEqualTo(shared);
+      assertThat(one.memory().offset() != two.memory().offset()).isEqualTo(shared);
+      assertThat(one.memory().segment().asOverlappingSlice(two.memory().segment())).isEmpty();
+    }
+  }
+
+  private HghcaCompletionQueue completionQueue() {
+    return (HghcaCompletionQueue)
+        it.context.createCompletionQueue(CompletionQueueConfig.of(64).withRingEntries(64));
   }
 
   @ParameterizedTest
