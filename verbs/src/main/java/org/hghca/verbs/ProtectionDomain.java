@@ -74,13 +74,6 @@ public interface ProtectionDomain extends AutoCloseable {
       Completions completions, int index, MemorySegment grh, int port);
 
   /**
-   * {@code ibv_alloc_mw}.
-   *
-   * @throws VerbsException EOPNOTSUPP when the device has no memory windows of that type
-   */
-  MemoryWindow allocateMemoryWindow(MemoryWindowType type);
-
-  /**
    * {@code ibv_create_srq}.
    *
    * @throws VerbsException EINVAL when a limit of the device is exceeded, naming it; EOPNOTSUPP

@@ -59,6 +59,8 @@ final class Untested {
     String cm = "no connection manager is shipped: it needs QP1, which the device lacks";
     String parent = "no parent domains: rings are in memory that the driver pools";
     String test = "test_parent_domain.ParentDomainTrafficTest.";
+    String window = "no memory windows in the API: no element of a send queue names the region";
+    String mw = "test_mr.MWTest.";
     Tier tier = Tier.IF_SUPPORTED;
     return List.of(
         unsupported("test_atomic.AtomicTest.test_xrc_*", "atomics over XRC", mode),
@@ -70,11 +72,30 @@ final class Untested {
             "test_mr.MRTest.test_reg_mrex_inval_params",
             "parameters of ibv_reg_mr_ex that contradict each other are EINVAL",
             "no such parameters: a region is a segment and its flags"),
-        none(
-            tier,
-            "test_mr.MWTest.test_reg_mw_wrong_type",
-            "a window of type 3 is refused",
-            "the API has no third type"),
+        unsupported(
+            mw + "test_mw_type1", "a window of type 1 is bound and written through", window),
+        unsupported(mw + "test_mw_ex_type1", "the same onto a region of ibv_reg_mr_ex", window),
+        unsupported(
+            mw + "test_invalidate_mw_type1",
+            "bound again with length 0: 'Remote access error'",
+            window),
+        unsupported(
+            mw + "test_mw_type2",
+            "a window of type 2 is bound by a send request and written through",
+            window),
+        unsupported(
+            mw + "test_mw_type2_invalidate_local", "LOCAL_INV: 'Remote access error'", window),
+        unsupported(
+            mw + "test_mw_type2_invalidate_remote", "SEND_WITH_INV: 'Remote access error'", window),
+        unsupported(
+            mw + "test_mw_type2_invalidate_dealloc",
+            "the window is deallocated: 'Remote access error'",
+            window),
+        none(tier, mw + "test_reg_mw_wrong_type", "a window of type 3 is refused", window),
+        unsupported(
+            "test_qpex.QpExTestCase.test_qp_ex_rc_bind_mw",
+            "a window is bound by ibv_wr_bind_mw",
+            window),
         none(tier, "test_qp.QPTest.test_create_*_qp_ex_*", "queue pairs by ibv_qp_ex", one),
         none(tier, test + "test_default_allocators_rc_traffic", "default allocators", parent),
         none(tier, test + "test_huge_page_traffic", "rings in huge pages", parent),

@@ -16,8 +16,6 @@ import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.MemoryWindow;
-import org.hghca.verbs.MemoryWindowType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SharedReceiveQueue;
@@ -108,14 +106,6 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
   public AddressHandle createAddressHandle(AddressVector vector) {
     checkAlive();
     return new HghcaAddressHandle(this, vector);
-  }
-
-  @Override
-  public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
-    throw new VerbsException(
-        Errno.EOPNOTSUPP,
-        "memory windows of %s: no card can bind one, since no element of its send queue names the region"
-            .formatted(type));
   }
 
   @Override

@@ -9,15 +9,11 @@ import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
-import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.MemoryWindow;
-import org.hghca.verbs.MemoryWindowType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.SharedReceiveQueueConfig;
-import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.memory.BufferPool;
 import org.hghca.virtio.abi.roce.RoceCommand;
 
@@ -73,12 +69,6 @@ final class RoceProtectionDomain extends AbstractProtectionDomain {
   public AddressHandle createAddressHandle(AddressVector vector) {
     checkAlive();
     return new RoceAddressHandle(this, vector);
-  }
-
-  @Override
-  public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
-    throw new VerbsException(
-        Errno.EOPNOTSUPP, "memory windows of %s: the device has none".formatted(type));
   }
 
   @Override

@@ -22,7 +22,6 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.FeatureSupport;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.MemoryWindowType;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.PathMigrationState;
 import org.hghca.verbs.ProtectionDomain;
@@ -104,7 +103,6 @@ class ObjectsTest extends ScriptedDeviceFixture {
           EnumSet.of(AccessFlag.REMOTE_ATOMIC, AccessFlag.MW_BIND, AccessFlag.ON_DEMAND)) {
         assertErrno(Errno.EOPNOTSUPP, () -> pd.allocate(64, AccessFlag.LOCAL_WRITE, flag));
       }
-      assertErrno(Errno.EOPNOTSUPP, () -> pd.allocateMemoryWindow(MemoryWindowType.values()[0]));
       try (MemoryRegion region = pd.allocate(64, AccessFlag.LOCAL_WRITE)) {
         assertErrno(
             Errno.EOPNOTSUPP, () -> region.reregister(Reregistration.to(AccessFlag.LOCAL_WRITE)));
