@@ -10,6 +10,7 @@ import org.hghca.driver.card.CardAccess;
 import org.hghca.driver.card.DevicePresence;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.object.HghcaDevice;
+import org.hghca.driver.rtl.RequestBounds;
 import org.hghca.icm.IcmManager;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.mailbox.DeviceFatalException;

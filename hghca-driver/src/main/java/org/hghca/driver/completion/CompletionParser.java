@@ -9,6 +9,7 @@ import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.card.CompletionStatus;
 import org.hghca.driver.ring.Receives;
 import org.hghca.driver.ring.SendRing;
+import org.hghca.driver.rtl.RtlParser;
 import org.hghca.provider.Health;
 import org.hghca.provider.srq.Due;
 import org.hghca.verbs.Completions;
@@ -23,7 +24,7 @@ import org.hghca.verbs.spi.ProviderAccess;
  *
  * <p>Under the completion queue's lock.
  */
-public abstract sealed class CompletionParser permits StandardParser, RtlParser {
+public abstract class CompletionParser {
   /** In place of a number of filled entries: the ring holds no completion. */
   private static final int NONE = -1;
 
@@ -31,10 +32,10 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
   private static final int NO_SYNDROME = 0;
 
   private final String queue;
-  final CompletionRing ring;
-  final QpTable<QueuePairRings> queuePairs;
-  final CompletionDecode decode;
-  final MemorySegment memory;
+  protected final CompletionRing ring;
+  protected final QpTable<QueuePairRings> queuePairs;
+  protected final CompletionDecode decode;
+  protected final MemorySegment memory;
   private final Health health;
   private QueuePairRings lastFound;
 
@@ -55,7 +56,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    *
    * @param queue its name in messages
    */
-  CompletionParser(
+  protected CompletionParser(
       String queue,
       CompletionRing ring,
       QpTable<QueuePairRings> queuePairs,
@@ -77,10 +78,12 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
   // ---- differences between cards
 
   /** Completes the oldest send of a ring, which has succeeded; returns 1 or 0 filled. */
-  abstract int completeSend(SendRing sends, int wqe, int bytes, Completions out, int count);
+  protected abstract int completeSend(
+      SendRing sends, int wqe, int bytes, Completions out, int count);
 
   /** Completes the oldest send of a queue pair, which has failed; returns 1 filled. */
-  abstract int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count);
+  protected abstract int failSend(
+      QueuePairRings qp, int status, int vendorError, Completions out, int count);
 
   /**
    * Completes an entry that is marked neither as an error nor as a send; returns the number of
@@ -88,7 +91,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    *
    * @param last the last dword
    */
-  abstract int completeReceive(
+  protected abstract int completeReceive(
       QueuePairRings qp,
       int last,
       int wqe,
@@ -99,7 +102,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
       int count);
 
   /** Whether an entry was completed by the driver before, or is not reported at all. */
-  abstract boolean isLate(QueuePairRings qp, long at, int wqe);
+  protected abstract boolean isLate(QueuePairRings qp, long at, int wqe);
 
   /** Lets send rings continue after the completions since the last call. */
   public abstract void ringCompleted();
@@ -232,7 +235,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    *
    * @param flags of {@link Completions}
    */
-  final int succeed(
+  protected final int succeed(
       QueuePairRings qp,
       int wqe,
       int opcode,
@@ -267,7 +270,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    * @param marked whether it is marked as a send
    * @param cause dword 10h
    */
-  final int error(
+  protected final int error(
       QueuePairRings qp, boolean marked, int wqe, int cause, Completions out, int count) {
     int syndrome = CompletionDecode.syndrome(cause);
     boolean send = marked || isSendError(qp, wqe);
@@ -317,7 +320,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
   }
 
   /** A completion without a matching request, unless it was completed here before. */
-  final int unexpected(QueuePairRings qp, boolean send, int wqe, int last) {
+  protected final int unexpected(QueuePairRings qp, boolean send, int wqe, int last) {
     return qp.errors().takeLate(send, wqe) ? 0 : unexpected(qp.number(), wqe, last);
   }
 
@@ -342,7 +345,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
   }
 
   /** The position after the last polled completion, not counting silent ones. */
-  final int polledTo() {
+  protected final int polledTo() {
     return polledTo;
   }
 

@@ -1,5 +1,6 @@
 package org.hghca.driver.completion;
 
+import org.hghca.driver.rtl.recovery.RtlReports;
 import org.hghca.verbs.WcStatus;
 
 /**

@@ -1,9 +1,9 @@
 package org.hghca.driver.completion;
 
-import org.hghca.driver.ring.BudgetedSendRing;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.Receives;
 import org.hghca.driver.ring.SendRing;
+import org.hghca.driver.rtl.ring.QuotaSendRing;
 
 /** The rings of a queue pair and its completion queues: everything that completions need of it. */
 public final class QueuePairRings {
@@ -53,13 +53,13 @@ public final class QueuePairRings {
     return number;
   }
 
-  SendRing sends() {
+  public SendRing sends() {
     return sends;
   }
 
   /** Its sends on a card that needs such a ring. */
-  public BudgetedSendRing budgetedSends() {
-    return (BudgetedSendRing) sends;
+  public QuotaSendRing budgetedSends() {
+    return (QuotaSendRing) sends;
   }
 
   public ReceiveRing receives() {
@@ -67,19 +67,19 @@ public final class QueuePairRings {
   }
 
   /** The place of its receives. */
-  Receives receiver() {
+  public Receives receiver() {
     return receiver;
   }
 
   /** Flags of every receive that succeeds. */
-  int receiveFlags() {
+  public int receiveFlags() {
     return receiveFlags;
   }
 
   /**
    * The bytes of a receive that the card does not count: where verbs define a global route header.
    */
-  int bytesBeforeReceived() {
+  public int bytesBeforeReceived() {
     return bytesBeforeReceived;
   }
 

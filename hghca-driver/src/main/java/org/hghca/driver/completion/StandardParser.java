@@ -19,17 +19,18 @@ public final class StandardParser extends CompletionParser {
   }
 
   @Override
-  int completeSend(SendRing sends, int wqe, int bytes, Completions out, int count) {
+  protected int completeSend(SendRing sends, int wqe, int bytes, Completions out, int count) {
     return sends.complete(out, count, 0, 0, bytes);
   }
 
   @Override
-  int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count) {
+  protected int failSend(
+      QueuePairRings qp, int status, int vendorError, Completions out, int count) {
     return qp.sends().complete(out, count, status, vendorError, 0);
   }
 
   @Override
-  int completeReceive(
+  protected int completeReceive(
       QueuePairRings qp,
       int last,
       int wqe,
@@ -47,7 +48,7 @@ public final class StandardParser extends CompletionParser {
   }
 
   @Override
-  boolean isLate(QueuePairRings qp, long at, int wqe) {
+  protected boolean isLate(QueuePairRings qp, long at, int wqe) {
     return false;
   }
 

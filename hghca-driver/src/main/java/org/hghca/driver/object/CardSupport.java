@@ -4,57 +4,58 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
-import org.hghca.driver.memory.KeyTable;
-import org.hghca.driver.memory.WrapPages;
 import org.hghca.driver.ring.ReceiveChecks;
+import org.hghca.driver.rtl.RtlSupport;
+import org.hghca.driver.rtl.WrapPages;
+import org.hghca.driver.rtl.ring.KeyTable;
 import org.hghca.verbs.VerbsException;
 
 /**
  * What the driver does for all objects of a device that its card does not do by itself: one
  * subclass for cards that follow the document, one for the makers' RTL. Thread-safe.
  */
-abstract class CardSupport {
+public abstract class CardSupport {
 
   /** Registers the memory that it needs; part of the bring-up. */
-  abstract void open();
+  public abstract void open();
 
   /** Starts its thread; the last step of the bring-up. */
-  abstract void start();
+  public abstract void start();
 
   /** Ends its thread; the first step of the shutdown. */
-  abstract void stop();
+  public abstract void stop();
 
   /** Releases its memory. */
-  abstract void close();
+  public abstract void close();
 
   /** Requests may name memory from here on. */
-  abstract void admit(KeyTable.Entry entry);
+  public abstract void admit(KeyTable.Entry entry);
 
   /**
    * Requests may no longer name memory.
    *
    * @throws VerbsException EBUSY when an outstanding request names it; nothing has changed
    */
-  abstract void withdraw(KeyTable.Entry entry);
+  public abstract void withdraw(KeyTable.Entry entry);
 
   /** The key for the element of a receive without memory; 0 if none is needed. */
-  abstract int fillerKey();
+  public abstract int fillerKey();
 
   /** The packets before the last PSN of the queue pair that ends there next; empty for none. */
-  abstract OptionalLong psnsLeft();
+  public abstract OptionalLong psnsLeft();
 
   /** How often READs carried a queue pair over the PSN wrap. */
-  abstract long carriedWraps();
+  public abstract long carriedWraps();
 
   /** Number of READs that did. */
-  abstract long carryingReads();
+  public abstract long carryingReads();
 
   /**
    * The keys of a protection domain for the PSN wrap; empty where queue pairs need none.
    *
    * @param pd its number
    */
-  abstract Optional<WrapPages.Keys> wrapKeys(int pd);
+  public abstract Optional<WrapPages.Keys> wrapKeys(int pd);
 
   /**
    * The checks of receives of a queue pair.
@@ -62,19 +63,19 @@ abstract class CardSupport {
    * @param pd its protection domain
    * @param bytesBefore bytes of its receives that the card does not get
    */
-  abstract ReceiveChecks receiveChecks(int pd, int bytesBefore);
+  public abstract ReceiveChecks receiveChecks(int pd, int bytesBefore);
 
   /**
    * The parser of a completion queue.
    *
    * @param queue its name, for messages
    */
-  abstract CompletionParser parser(String queue, CompletionRing ring);
+  public abstract CompletionParser parser(String queue, CompletionRing ring);
 
   /**
    * That of the makers' RTL.
    *
    * @throws IllegalStateException on another card
    */
-  abstract RtlSupport rtl();
+  public abstract RtlSupport rtl();
 }

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.ring.SendChecks;
+import org.hghca.driver.rtl.ring.SendChecks;
 
 /** The objects of a device with a number on the card, and the contexts. Thread-safe. */
 final class DeviceObjects {

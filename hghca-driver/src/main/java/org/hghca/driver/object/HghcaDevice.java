@@ -8,15 +8,16 @@ import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.card.OwnGids;
 import org.hghca.driver.event.DeviceEvents;
-import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.QueueMemory;
-import org.hghca.driver.memory.RegionGuard;
 import org.hghca.driver.memory.Registrar;
-import org.hghca.driver.recovery.DeviceRecovery;
-import org.hghca.driver.recovery.RecoveryCounts;
-import org.hghca.driver.recovery.SoftwareMaintenance;
-import org.hghca.driver.ring.InFlightLimits;
 import org.hghca.driver.ring.ReceivePosition;
+import org.hghca.driver.rtl.RegionGuard;
+import org.hghca.driver.rtl.RtlSupport;
+import org.hghca.driver.rtl.recovery.DeviceRecovery;
+import org.hghca.driver.rtl.recovery.RecoveryCounts;
+import org.hghca.driver.rtl.recovery.SoftwareMaintenance;
+import org.hghca.driver.rtl.ring.DoorbellQuota;
+import org.hghca.driver.rtl.ring.KeyTable;
 import org.hghca.provider.KernelNeighbors;
 import org.hghca.provider.Neighbors;
 import org.hghca.provider.NumberAllocator;
@@ -103,8 +104,8 @@ public final class HghcaDevice {
       return new StandardSupport(card, objects.rings());
     }
     Limits limits = card.limits();
-    InFlightLimits inFlight =
-        new InFlightLimits(limits.profile(), limits.outstanding(), limits.inFlight());
+    DoorbellQuota inFlight =
+        new DoorbellQuota(limits.profile(), limits.outstanding(), limits.inFlight());
     return new RtlSupport(
         card,
         objects.rings(),

@@ -2,8 +2,8 @@ package org.hghca.driver.object;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
-import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.Registrar;
+import org.hghca.driver.rtl.ring.KeyTable;
 import org.hghca.provider.Failures;
 import org.hghca.provider.RegionMemory;
 import org.hghca.provider.Resource;

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.memory.DomainRings;
-import org.hghca.driver.memory.WrapPages;
+import org.hghca.driver.rtl.WrapPages;
 import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.SoftwareSrq;

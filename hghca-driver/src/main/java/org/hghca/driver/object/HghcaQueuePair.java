@@ -12,18 +12,19 @@ import org.hghca.driver.card.Limits;
 import org.hghca.driver.completion.DriverFlush;
 import org.hghca.driver.completion.GrhPlacement;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.memory.WrapPages;
 import org.hghca.driver.recovery.ErrorFlow;
-import org.hghca.driver.recovery.HardwareErrorFlow;
+import org.hghca.driver.recovery.ErrorFlowByCard;
 import org.hghca.driver.recovery.RecoveredQueuePair;
-import org.hghca.driver.recovery.SoftwareErrorFlow;
-import org.hghca.driver.ring.BudgetedSendRing;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
-import org.hghca.driver.ring.WrapReads;
+import org.hghca.driver.rtl.RtlSupport;
+import org.hghca.driver.rtl.WrapPages;
+import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
+import org.hghca.driver.rtl.ring.QuotaSendRing;
+import org.hghca.driver.rtl.ring.WrapReads;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QpContexts;
@@ -181,12 +182,12 @@ final class HghcaQueuePair extends Resource
         this.state = new QueuePairState(card.health(), sends, receiveLock, true);
         this.rings = rings(header);
         this.errorFlow =
-            new HardwareErrorFlow(
+            new ErrorFlowByCard(
                 this, state, context, card.commands(), device.events()::settle, device.qpNumbers());
       } else {
         RtlSupport support = device.support().rtl();
         this.sends =
-            new BudgetedSendRing(
+            new QuotaSendRing(
                 shape,
                 writer,
                 pd.deviceContext().uar(),
@@ -196,7 +197,7 @@ final class HghcaQueuePair extends Resource
                 support.recovery().inFlight());
         this.state = new QueuePairState(card.health(), sends, receiveLock, false);
         this.rings = rings(header);
-        this.errorFlow = new SoftwareErrorFlow(this, state, context, support.recovery());
+        this.errorFlow = new ErrorFlowBySoftware(this, state, context, support.recovery());
       }
       rings.reportTo(errorFlow);
       device.objects().add(this);
@@ -544,7 +545,7 @@ final class HghcaQueuePair extends Resource
   }
 
   @Override
-  public SoftwareErrorFlow software() {
+  public ErrorFlowBySoftware software() {
     return errorFlow.software();
   }
 

@@ -9,9 +9,10 @@ import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.completion.StandardParser;
-import org.hghca.driver.memory.KeyTable;
-import org.hghca.driver.memory.WrapPages;
 import org.hghca.driver.ring.ReceiveChecks;
+import org.hghca.driver.rtl.RtlSupport;
+import org.hghca.driver.rtl.WrapPages;
+import org.hghca.driver.rtl.ring.KeyTable;
 
 /** Nothing: the card reports bad requests, takes all doorbells, times out and flushes itself. */
 final class StandardSupport extends CardSupport {
@@ -24,61 +25,61 @@ final class StandardSupport extends CardSupport {
   }
 
   @Override
-  void open() {}
+  public void open() {}
 
   @Override
-  void start() {}
+  public void start() {}
 
   @Override
-  void stop() {}
+  public void stop() {}
 
   @Override
-  void close() {}
+  public void close() {}
 
   @Override
-  void admit(KeyTable.Entry entry) {}
+  public void admit(KeyTable.Entry entry) {}
 
   @Override
-  void withdraw(KeyTable.Entry entry) {}
+  public void withdraw(KeyTable.Entry entry) {}
 
   @Override
-  int fillerKey() {
+  public int fillerKey() {
     return 0;
   }
 
   @Override
-  OptionalLong psnsLeft() {
+  public OptionalLong psnsLeft() {
     return OptionalLong.empty();
   }
 
   @Override
-  long carriedWraps() {
+  public long carriedWraps() {
     return 0;
   }
 
   @Override
-  long carryingReads() {
+  public long carryingReads() {
     return 0;
   }
 
   @Override
-  Optional<WrapPages.Keys> wrapKeys(int pd) {
+  public Optional<WrapPages.Keys> wrapKeys(int pd) {
     return Optional.empty();
   }
 
   @Override
-  ReceiveChecks receiveChecks(int pd, int bytesBefore) {
+  public ReceiveChecks receiveChecks(int pd, int bytesBefore) {
     return ReceiveChecks.NONE;
   }
 
   @Override
-  CompletionParser parser(String queue, CompletionRing ring) {
+  public CompletionParser parser(String queue, CompletionRing ring) {
     CompletionDecode decode = new CompletionDecode(card.limits().profile());
     return new StandardParser(queue, ring, rings, decode, card.health());
   }
 
   @Override
-  RtlSupport rtl() {
+  public RtlSupport rtl() {
     throw new IllegalStateException("the card does this itself");
   }
 }

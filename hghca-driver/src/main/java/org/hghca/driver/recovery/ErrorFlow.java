@@ -1,23 +1,23 @@
 package org.hghca.driver.recovery;
 
 import org.hghca.driver.completion.ErrorReports;
+import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
 
 /**
  * The state transitions, error handling and end of a queue pair. A card that follows the document
- * does this itself, {@link HardwareErrorFlow}; on one that neither times out nor flushes the driver
- * does much of it in software, {@link SoftwareErrorFlow}. One of the two is selected when the queue
- * pair is created.
+ * does this itself, {@link ErrorFlowByCard}; on one that neither times out nor flushes the driver
+ * does much of it in software, {@link ErrorFlowBySoftware}. One of the two is selected when the
+ * queue pair is created.
  *
  * <p>Called under the queue pair's monitor unless said otherwise, or in {@link ErrorReports}.
  */
-public sealed interface ErrorFlow extends ErrorReports
-    permits HardwareErrorFlow, SoftwareErrorFlow {
+public interface ErrorFlow extends ErrorReports {
 
   /** This flow, for functions that exist only on such a card. */
-  default SoftwareErrorFlow software() {
+  default ErrorFlowBySoftware software() {
     throw new IllegalStateException("this card times out and flushes by itself");
   }
 

@@ -2,6 +2,8 @@ package org.hghca.driver.recovery;
 
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
+import org.hghca.driver.rtl.recovery.RecoveredCompletionQueue;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePair;
@@ -45,5 +47,5 @@ public interface RecoveredQueuePair extends QueuePair {
   void forget();
 
   /** Its parts that exist only on a card that neither times out nor flushes. */
-  SoftwareErrorFlow software();
+  ErrorFlowBySoftware software();
 }

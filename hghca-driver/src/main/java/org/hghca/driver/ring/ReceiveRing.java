@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
-import org.hghca.driver.memory.EmptyReceiveRegion;
+import org.hghca.driver.rtl.EmptyReceiveRegion;
 import org.hghca.provider.srq.DealtRing;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;

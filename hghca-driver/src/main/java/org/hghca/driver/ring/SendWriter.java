@@ -137,7 +137,7 @@ public final class SendWriter {
    *
    * @return its size in units
    */
-  int writeFlush(long offset) {
+  public int writeFlush(long offset) {
     MemorySegment ring = memory.memory();
     long data = offset + UNIT + RemoteAddressUnit.SIZE;
     int units = InlineUnit.units(FLUSH_BYTES);
@@ -331,7 +331,7 @@ public final class SendWriter {
         "%d bytes inline: QP 0x%06x takes %d; raise maxInline".formatted(total, qpn, maxInline));
   }
 
-  static BadRequestException unsupported(String what, int index) {
+  public static BadRequestException unsupported(String what, int index) {
     return new BadRequestException(
         Errno.EOPNOTSUPP, index, what + " is not supported by this queue pair");
   }
@@ -354,7 +354,7 @@ public final class SendWriter {
    *
    * @param slots its memory: the ring, or a copy
    */
-  boolean names(MemorySegment slots, long offset, int key) {
+  public boolean names(MemorySegment slots, long offset, int key) {
     int opcode = NextUnit.opcode(slots, offset);
     long end = offset + (long) NextUnit.size16(slots, offset) * UNIT;
     long at = offset + UNIT;

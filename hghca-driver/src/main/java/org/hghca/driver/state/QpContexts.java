@@ -62,6 +62,7 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.ring.QueueGeometry;
+import org.hghca.driver.rtl.recovery.LivePsns;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.AlternatePath;

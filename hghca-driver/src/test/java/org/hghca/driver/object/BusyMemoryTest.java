@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.rtl.ring.KeyTable;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;

@@ -10,15 +10,15 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.HardwareProfile;
-import org.hghca.driver.memory.KeyTable;
-import org.hghca.driver.memory.RequestMemory;
-import org.hghca.driver.ring.BudgetedRing;
-import org.hghca.driver.ring.BudgetedSendRing;
 import org.hghca.driver.ring.DoorbellOnlyFunction;
 import org.hghca.driver.ring.RingShape;
-import org.hghca.driver.ring.SendChecks;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
+import org.hghca.driver.rtl.ring.KeyTable;
+import org.hghca.driver.rtl.ring.QuotaRing;
+import org.hghca.driver.rtl.ring.QuotaSendRing;
+import org.hghca.driver.rtl.ring.RequestMemory;
+import org.hghca.driver.rtl.ring.SendChecks;
 import org.hghca.uar.UarAllocator;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.AddressHandle;
@@ -73,14 +73,14 @@ class DatagramRingTest {
     SendRing ring =
         profile.badRequestsReported()
             ? new SendRing(shape, writer, uar, null, DatagramRingTest::notOpen)
-            : new BudgetedSendRing(
+            : new QuotaSendRing(
                 shape,
                 writer,
                 uar,
                 null,
                 DatagramRingTest::notOpen,
                 checks(),
-                BudgetedRing.inFlight(63));
+                QuotaRing.inFlight(63));
     ring.setOpen(() -> true);
     return ring;
   }

@@ -3,7 +3,7 @@ package org.hghca.driver.object;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.hghca.driver.recovery.SoftwareMaintenance;
+import org.hghca.driver.rtl.recovery.SoftwareMaintenance;
 import org.hghca.model.Simulation;
 import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.AccessFlag;
