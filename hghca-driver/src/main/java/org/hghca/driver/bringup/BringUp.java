@@ -9,8 +9,10 @@ import org.hghca.driver.card.Card;
 import org.hghca.driver.card.CardAccess;
 import org.hghca.driver.card.DevicePresence;
 import org.hghca.driver.card.Limits;
+import org.hghca.driver.object.DocumentFamily;
 import org.hghca.driver.object.HghcaDevice;
 import org.hghca.driver.rtl.RequestBounds;
+import org.hghca.driver.rtl.RtlFamily;
 import org.hghca.icm.IcmManager;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.mailbox.DeviceFatalException;
@@ -124,6 +126,7 @@ public final class BringUp {
                   adapter,
                   health,
                   deferredFree),
+              profile.flushesInHardware() ? DocumentFamily::new : RtlFamily::new,
               undo::close);
       undo.add(device::closeRings);
       device.start();

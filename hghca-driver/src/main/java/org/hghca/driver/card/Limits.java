@@ -7,6 +7,7 @@ import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MulticastGroup;
 import org.hghca.abi.UdUnit;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpType;
 
 /**
@@ -64,6 +65,11 @@ public record Limits(
   /** The largest ring of a completion queue, a power of two. */
   public int maxCqRing() {
     return device.maxCqSize();
+  }
+
+  /** The flags of each receive of a queue pair: of datagrams, whether a header precedes them. */
+  public int receiveFlags(QpType type) {
+    return type == QpType.UD && profile.grhPlaced() ? Completions.GRH : 0;
   }
 
   /** The maximum number of requests of one queue pair in the largest completion queue. */

@@ -2,20 +2,16 @@ package org.hghca.driver.completion;
 
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
-import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.WcStatus;
 
 /** Completions of a card that follows the document. */
 public final class StandardParser extends CompletionParser {
   public StandardParser(
-      String queue,
-      CompletionRing ring,
-      QpTable<QueuePairRings> queuePairs,
-      CompletionDecode decode,
-      Health health) {
-    super(queue, ring, queuePairs, decode, health);
+      String queue, CompletionRing ring, QpTable<QueuePairRings> queuePairs, Health health) {
+    super(queue, ring, queuePairs, health);
   }
 
   @Override
@@ -25,8 +21,8 @@ public final class StandardParser extends CompletionParser {
 
   @Override
   protected int failSend(
-      QueuePairRings qp, int status, int vendorError, Completions out, int count) {
-    return qp.sends().complete(out, count, status, vendorError, 0);
+      QueuePairRings qp, WcStatus status, int vendorError, Completions out, int count) {
+    return qp.sends().complete(out, count, status.code(), vendorError, 0);
   }
 
   @Override
@@ -57,4 +53,7 @@ public final class StandardParser extends CompletionParser {
 
   @Override
   public void ringWaiting() {}
+
+  @Override
+  public void close() {}
 }

@@ -2,12 +2,10 @@ package org.hghca.driver.object;
 
 import java.util.Collection;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.rtl.ring.SendChecks;
 
 /** The objects of a device with a number on the card, and the contexts. Thread-safe. */
 final class DeviceObjects {
@@ -44,19 +42,6 @@ final class DeviceObjects {
   void remove(HghcaQueuePair qp) {
     queuePairs.remove(qp.number());
     rings.remove(qp.number());
-  }
-
-  /** The queue pair with an outstanding request that names memory by this key. */
-  Optional<String> userOf(int key) {
-    return Optional.ofNullable(queuePairs.first(qp -> qp.names(key))).map(HghcaQueuePair::describe);
-  }
-
-  /**
-   * The number of a queue pair's protection domain; {@link SendChecks#UNKNOWN} if there is none.
-   */
-  int domainOf(int number) {
-    HghcaQueuePair qp = queuePairs.find(number);
-    return qp == null ? SendChecks.UNKNOWN : qp.domain().number();
   }
 
   /** The completion queues on the card. */

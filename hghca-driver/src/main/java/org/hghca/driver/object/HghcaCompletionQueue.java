@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MptFlags;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
@@ -16,8 +15,6 @@ import org.hghca.driver.completion.FlushingQueuePairs;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.event.WatchedQueue;
 import org.hghca.driver.memory.Registrar;
-import org.hghca.driver.rtl.recovery.OutstandingWork;
-import org.hghca.driver.rtl.recovery.RecoveredCompletionQueue;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.CompletionRoom;
@@ -33,6 +30,7 @@ import org.hghca.provider.Undo;
 import org.hghca.provider.srq.Due;
 import org.hghca.provider.srq.SharedCompletions;
 import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
@@ -46,7 +44,7 @@ import org.hghca.vfio.VfioException;
  * completes requests from it, {@link CompletionNotifier} notifies the completion channel.
  */
 final class HghcaCompletionQueue extends Resource
-    implements RecoveredCompletionQueue, WatchedQueue, SharedCompletions, ContextCounters.Counted {
+    implements CompletionQueue, WatchedQueue, SharedCompletions, ContextCounters.Counted {
   /** After so many polls that found nothing a device in software may use the thread. */
   private static final int IDLE_EVERY = 64;
 
@@ -104,7 +102,8 @@ final class HghcaCompletionQueue extends Resource
           new CompletionRing(card.trace(), number, memory.mapping().segment(), slots, first);
       this.room = new CompletionRoom(slots);
       this.flushing = new FlushingQueuePairs(ring);
-      this.parser = device.support().parser(describe(), ring);
+      this.parser = device.family().parser(describe(), ring, lock);
+      undo.add(parser::close);
       this.notifier =
           new CompletionNotifier<>(
               this,
@@ -156,6 +155,10 @@ final class HghcaCompletionQueue extends Resource
 
   int number() {
     return number;
+  }
+
+  CompletionParser parser() {
+    return parser;
   }
 
   CompletionRing completions() {
@@ -354,8 +357,8 @@ final class HghcaCompletionQueue extends Resource
     return look;
   }
 
-  @Override
-  public void addFlushing(DriverFlush flush) {
+  /** A queue pair in error has requests that the driver completes. */
+  void addFlushing(DriverFlush flush) {
     Look look;
     Due found;
     lock.lock();
@@ -410,30 +413,10 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  @Override
-  public OutstandingWork outstandingWork(QueuePairRings qp) {
-    lock.lock();
-    try {
-      return parser.rtl().outstandingWork(qp);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  @Override
-  public boolean goOn() {
-    lock.lock();
-    try {
-      return !isClosed() && parser.rtl().goOn();
-    } finally {
-      lock.unlock();
-    }
-  }
-
   // ---- life cycle
 
-  @Override
-  public void distrust() {
+  /** The card may continue to write here for closed queue pairs. */
+  void distrust() {
     distrusted = true;
   }
 
@@ -450,6 +433,7 @@ final class HghcaCompletionQueue extends Resource
   protected void release() {
     // A poll in progress ends first; a later one finds the queue closed.
     lock.lock();
+    parser.close();
     lock.unlock();
     device.objects().remove(this);
     context.countNoMore(this);
@@ -469,7 +453,7 @@ final class HghcaCompletionQueue extends Resource
             memory::close,
             () -> {
               icm.close();
-              freeNumber();
+              device.family().freeCompletionQueue(number, end, taken() != 0);
             });
   }
 
@@ -479,21 +463,6 @@ final class HghcaCompletionQueue extends Resource
       device.cqNumbers().retire(number);
       throw new VerbsException(
           Errno.EIO, "the card may still write completions to %s".formatted(describe()));
-    }
-  }
-
-  /**
-   * The position at which the card continues under this number, if it does not start again, is
-   * known only on one card.
-   */
-  private void freeNumber() {
-    HardwareProfile profile = card.limits().profile();
-    if (profile.positionsResumable()) {
-      device.cqNumbers().free(number, end);
-    } else if (!profile.positionsSurviveDestroy() || end == 0 && taken() == 0) {
-      device.cqNumbers().free(number);
-    } else {
-      device.cqNumbers().retire(number);
     }
   }
 }

@@ -71,11 +71,6 @@ public final class ErrorFlowByCard implements ErrorFlow {
   }
 
   @Override
-  public boolean takeLate(boolean send, int wqe) {
-    return false;
-  }
-
-  @Override
   public void failed() {}
 
   // ---- states
@@ -162,11 +157,6 @@ public final class ErrorFlowByCard implements ErrorFlow {
   }
 
   // ---- the end
-
-  @Override
-  public int firstReceive() {
-    return 0;
-  }
 
   @Override
   public void reset() {

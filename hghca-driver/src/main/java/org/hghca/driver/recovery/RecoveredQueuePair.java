@@ -2,8 +2,6 @@ package org.hghca.driver.recovery;
 
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
-import org.hghca.driver.rtl.recovery.RecoveredCompletionQueue;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePair;
@@ -16,12 +14,6 @@ public interface RecoveredQueuePair extends QueuePair {
   void checkOpen();
 
   QueuePairRings rings();
-
-  @Override
-  RecoveredCompletionQueue sendCompletionQueue();
-
-  @Override
-  RecoveredCompletionQueue receiveCompletionQueue();
 
   /** The last context that was passed to the card. */
   QueuePairContext programmed();
@@ -46,6 +38,9 @@ public interface RecoveredQueuePair extends QueuePair {
   /** Drops its remaining entries in rings and completion queues. The card has finished with it. */
   void forget();
 
-  /** Its parts that exist only on a card that neither times out nor flushes. */
-  ErrorFlowBySoftware software();
+  /** In error, it has requests that the driver completes. */
+  void addFlushing();
+
+  /** The card may continue to write to its completion queues when it is closed. */
+  void distrustCompletions();
 }

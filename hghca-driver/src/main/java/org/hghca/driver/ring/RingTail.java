@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
  * Where completions have come in a send ring: what the poller writes, in cache lines of its own, so
  * that a poster and a poller on two cores do not take each other's lines away.
  */
-abstract sealed class RingTail permits SendRing {
+abstract class RingTail {
   private static final VarHandle TAIL;
 
   static {

@@ -22,11 +22,8 @@ import org.hghca.vfio.direct.RingMemory;
  * <p>A list is chained before its one doorbell: each element's next unit gives address, size and
  * opcode of its successor. An element that a doorbell has covered is not modified before its slot
  * is free.
- *
- * <p>This is the ring of a card that reports bad requests and has no doorbell limit. {@link
- * QuotaSendRing} is the ring of one without these properties.
  */
-public non-sealed class SendRing extends RingTail {
+public class SendRing extends RingTail {
   private static final int UNIT_SHIFT = 4;
   private static final long NONE = -1;
 
@@ -139,8 +136,8 @@ public non-sealed class SendRing extends RingTail {
 
   /**
    * Posts requests in order, chained, as far as there is room; returns their number. A fenced
-   * request has a doorbell of its own: the second revision of the card applies the fence bit of a
-   * next unit to the element itself, the others to its successor.
+   * request has a doorbell of its own, whose fence bit is certainly its own: that of a next unit
+   * can be read as the element's or as its successor's.
    */
   public int post(SendRequest[] requests, int from, int count) {
     lock();
@@ -378,6 +375,11 @@ public non-sealed class SendRing extends RingTail {
 
   // ---- state
 
+  /** Whether the ring is open in ERR: the card flushes what is posted there. */
+  public boolean opensInError() {
+    return true;
+  }
+
   /**
    * Opens the ring for requests, or closes it, between two of them.
    *
@@ -488,24 +490,5 @@ public non-sealed class SendRing extends RingTail {
 
   protected final int slot(int at) {
     return at & wrIds.length - 1;
-  }
-
-  /** Whether an outstanding request names memory by its key. */
-  public final boolean names(int key) {
-    lock();
-    try {
-      for (int at = tail(); at != (int) head; at++) {
-        if (names(at, key)) {
-          return true;
-        }
-      }
-      return false;
-    } finally {
-      unlock();
-    }
-  }
-
-  protected boolean names(int at, int key) {
-    return writer.names(ring, offset(at), key);
   }
 }

@@ -2,6 +2,7 @@ package org.hghca.driver.rtl;
 
 import java.util.Optional;
 import java.util.function.IntFunction;
+import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.rtl.ring.KeyTable;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Errno;
@@ -32,7 +33,7 @@ public final class RegionGuard {
   }
 
   /** Lets requests name memory. */
-  public void admit(KeyTable.Entry entry) {
+  public void admit(KeyedMemory entry) {
     keys.put(entry);
   }
 
@@ -41,7 +42,7 @@ public final class RegionGuard {
    *
    * @throws VerbsException EBUSY when an outstanding request names it; nothing has changed
    */
-  public void withdraw(KeyTable.Entry entry) {
+  public void withdraw(KeyedMemory entry) {
     keys.remove(entry.key());
     if (health.isDead()) {
       return; // a dead card cannot stop

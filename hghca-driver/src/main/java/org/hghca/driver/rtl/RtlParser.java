@@ -1,60 +1,73 @@
 package org.hghca.driver.rtl;
 
+import java.util.Collection;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.driver.card.CompletionDecode;
+import org.hghca.driver.card.Card;
 import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.ring.SendRing;
+import org.hghca.driver.rtl.recovery.FlushBySoftware;
 import org.hghca.driver.rtl.recovery.OutstandingWork;
+import org.hghca.driver.rtl.recovery.RecoveredCompletionQueue;
 import org.hghca.driver.rtl.recovery.RtlReports;
+import org.hghca.driver.rtl.ring.CheckedReceiveRing;
 import org.hghca.driver.rtl.ring.DoorbellQuota;
 import org.hghca.driver.rtl.ring.QuotaSendRing;
-import org.hghca.provider.Health;
+import org.hghca.provider.SpinLock;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.WcStatus;
 
 /**
  * Completions of the RTL, which contain little information about receives and errors: posted
  * requests identify a receive, and an entry that matches no receive is an error. Some requests
  * complete in steps, and completions let waiting send rings continue.
+ *
+ * <p>Under the completion queue's lock, except for what error flows and maintenance call, which
+ * takes it.
  */
-public final class RtlParser extends CompletionParser {
-  private final DoorbellQuota inFlight;
+final class RtlParser extends CompletionParser implements RecoveredCompletionQueue {
+  private final SpinLock lock;
+  private final CompletionDecode decode;
+  private final DoorbellQuota quota;
+  private final Collection<RecoveredCompletionQueue> all;
   private final PendingDoorbells pendingDoorbells = new PendingDoorbells();
 
   /** The position after the last known completion, polled or not. */
   private int seen;
 
-  private RtlParser(
-      String queue,
-      CompletionRing ring,
-      QpTable<QueuePairRings> queuePairs,
-      CompletionDecode decode,
-      Health health,
-      DoorbellQuota inFlight) {
-    super(queue, ring, queuePairs, decode, health);
-    this.inFlight = inFlight;
-  }
+  /** Whether the ring's memory may be free. */
+  private boolean closed;
 
   /**
-   * A parser; a process without an RTL card does not load this class, and calls the other one
-   * directly.
+   * A parser of a queue.
+   *
+   * @param queue its name in messages
+   * @param lock of the queue
+   * @param all those of the device, which this one joins until it is closed
    */
-  public static CompletionParser of(
+  RtlParser(
+      Card card,
       String queue,
       CompletionRing ring,
+      SpinLock lock,
       QpTable<QueuePairRings> queuePairs,
-      CompletionDecode decode,
-      Health health,
-      DoorbellQuota inFlight) {
-    return new RtlParser(queue, ring, queuePairs, decode, health, inFlight);
+      DoorbellQuota quota,
+      Collection<RecoveredCompletionQueue> all) {
+    super(queue, ring, queuePairs, card.health());
+    this.lock = lock;
+    this.decode = new CompletionDecode(card.limits().profile());
+    this.quota = quota;
+    this.all = all;
+    all.add(this);
   }
 
   @Override
-  public RtlParser rtl() {
-    return this;
+  public void close() {
+    closed = true;
+    all.remove(this);
   }
 
   // ---- taking completions
@@ -69,9 +82,10 @@ public final class RtlParser extends CompletionParser {
 
   @Override
   protected int failSend(
-      QueuePairRings qp, int status, int vendorError, Completions out, int count) {
-    QuotaSendRing sends = qp.budgetedSends();
-    int filled = sends.complete(out, count, status, vendorError, 0);
+      QueuePairRings qp, WcStatus status, int vendorError, Completions out, int count) {
+    QuotaSendRing sends = QuotaSendRing.of(qp);
+    int error = FlushBySoftware.vendorError(status, vendorError);
+    int filled = sends.complete(out, count, status.code(), error, 0);
     pendingDoorbells.add(sends);
     return filled;
   }
@@ -97,21 +111,40 @@ public final class RtlParser extends CompletionParser {
     if (!expectsReceive(qp)) {
       return unexpected(qp, false, wqe, last);
     }
-    qp.errors().rtl().received(bytes);
-    int flags = decode.immediateFlags(opcode);
-    int placed = bytes + qp.bytesBeforeReceived();
-    return succeed(qp, wqe, opcode, flags, placed, 0, sourceQp, out, count);
+    RtlReports.of(qp).received(bytes);
+    int placed = bytes + CheckedReceiveRing.of(qp).skipped();
+    return succeed(qp, wqe, opcode, 0, placed, 0, sourceQp, out, count);
   }
 
   private static boolean expectsReceive(QueuePairRings qp) {
-    return !qp.receives().isFlushed() && qp.receives().outstanding() > 0;
+    CheckedReceiveRing receives = CheckedReceiveRing.of(qp);
+    return !receives.isFlushed() && receives.outstanding() > 0;
+  }
+
+  /** The card reports errors of sends only. */
+  @Override
+  protected boolean isSendError(QueuePairRings qp, int wqe) {
+    return true;
+  }
+
+  /** It may have been completed here before. */
+  @Override
+  protected int unexpected(QueuePairRings qp, boolean send, int wqe, int last) {
+    return RtlReports.of(qp).takeLate(send, wqe) ? 0 : super.unexpected(qp, send, wqe, last);
+  }
+
+  @Override
+  protected String unexplained(int qpn, int wqe, int last) {
+    return qpn == 0 && wqe == 0 && last == 0
+        ? "a completion of zeros: a zero-length message broke the card"
+        : super.unexplained(qpn, wqe, last);
   }
 
   @Override
   protected boolean isLate(QueuePairRings qp, long at, int wqe) {
     boolean send = isSend(at);
     boolean fits = send ? qp.sends().isOldest(wqe) : expectsReceive(qp);
-    return !fits && qp.errors().rtl().awaits(send, wqe);
+    return !fits && RtlReports.of(qp).awaits(send, wqe);
   }
 
   private boolean isSend(long at) {
@@ -126,7 +159,7 @@ public final class RtlParser extends CompletionParser {
   public void drop(QueuePairRings qp) {
     super.drop(qp);
     seen = ring.index();
-    pendingDoorbells.forget(qp.budgetedSends());
+    pendingDoorbells.forget(QuotaSendRing.of(qp));
   }
 
   // ---- requests that wait
@@ -138,15 +171,20 @@ public final class RtlParser extends CompletionParser {
 
   @Override
   public void ringWaiting() {
-    inFlight.ringWaiting();
+    quota.ringWaiting();
   }
 
-  /**
-   * Rings for requests that wait for others with unpolled completions here.
-   *
-   * @return whether there were new completions
-   */
+  @Override
   public boolean goOn() {
+    lock.lock();
+    try {
+      return !closed && ringUnpolled();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean ringUnpolled() {
     int at = seen - ring.index() > 0 ? seen : ring.index();
     for (; at - ring.index() < ring.slots() && !ring.isEmpty(at); at++) {
       lookAt(at);
@@ -161,7 +199,7 @@ public final class RtlParser extends CompletionParser {
     if (qp == null || qp.sendCompletions() != ring || !isSend(place)) {
       return;
     }
-    QuotaSendRing sends = qp.budgetedSends();
+    QuotaSendRing sends = QuotaSendRing.of(qp);
     int wqe = Cqe.wqeOffset(memory, place);
     if (Cqe.isSend(Cqe.lastDword(memory, place)) && sends.completeStep(wqe)) {
       ring.remove(at); // it does not belong to the program
@@ -173,13 +211,19 @@ public final class RtlParser extends CompletionParser {
 
   // ---- what stands here
 
-  /**
-   * The unpolled completions of a queue pair here, and the progress of its sends, if they complete
-   * here.
-   */
+  @Override
   public OutstandingWork outstandingWork(QueuePairRings qp) {
-    QuotaSendRing ringed = qp.budgetedSends();
-    RtlReports reports = qp.errors().rtl();
+    lock.lock();
+    try {
+      return workOf(qp);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private OutstandingWork workOf(QueuePairRings qp) {
+    QuotaSendRing ringed = QuotaSendRing.of(qp);
+    RtlReports reports = RtlReports.of(qp);
     int sends = 0;
     int receives = 0;
     int packets = 0;
@@ -201,7 +245,7 @@ public final class RtlParser extends CompletionParser {
         packets,
         outstanding - sends,
         qp.sends().tail() + sends + ringed.steps(),
-        qp.receives().onCard() - receives,
-        qp.receives().position(receives));
+        CheckedReceiveRing.of(qp).onCard() - receives,
+        CheckedReceiveRing.of(qp).position(receives));
   }
 }

@@ -1,5 +1,7 @@
 package org.hghca.driver.rtl;
 
+import java.util.HashMap;
+import java.util.Map;
 import org.hghca.abi.MptFlags;
 import org.hghca.driver.memory.QueueMemory;
 import org.hghca.driver.memory.Registrar;
@@ -16,9 +18,9 @@ import org.hghca.vfio.DmaMapping;
  * entries are in front of its own in the translation table. So these pages are registered before
  * any other memory, the one for peers first, with addresses from 0: nothing is in front of it.
  */
-public final class WrapPages implements AutoCloseable {
+final class WrapPages implements AutoCloseable {
   /** Bytes of each page. */
-  public static final int BYTES = DmaMapping.PAGE_SIZE;
+  static final int BYTES = DmaMapping.PAGE_SIZE;
 
   private final QueueMemory memory;
   private final NumberAllocator pdNumbers;
@@ -29,11 +31,14 @@ public final class WrapPages implements AutoCloseable {
    */
   private final int pd;
 
+  /** Of the protection domains that use them, by number. */
+  private final Map<Integer, Keys> keys = new HashMap<>();
+
   private final Registrar.Registration zeros;
   private final Registrar.Registration sink;
 
   /** Registers the pages, before any other memory. */
-  public WrapPages(NumberAllocator pdNumbers, QueueMemory memory) {
+  WrapPages(NumberAllocator pdNumbers, QueueMemory memory) {
     this.memory = memory;
     this.pdNumbers = pdNumbers;
     try (Undo undo = new Undo()) {
@@ -46,8 +51,8 @@ public final class WrapPages implements AutoCloseable {
     }
   }
 
-  /** The keys of a protection domain. Closed when it has no queue pairs any more. */
-  public final class Keys implements AutoCloseable {
+  /** The keys of a protection domain. */
+  final class Keys {
     private final Registrar.Registration offered;
     private final Registrar.Registration written;
 
@@ -61,17 +66,16 @@ public final class WrapPages implements AutoCloseable {
     }
 
     /** What the domain's queue pairs offer their peers. */
-    public WrapMemory offer() {
+    WrapMemory offer() {
       return new WrapMemory(offered.key(), 0, BYTES);
     }
 
     /** The key of the memory at address 0 that the domain's own READs write. */
-    public int sinkKey() {
+    int sinkKey() {
       return written.key();
     }
 
-    @Override
-    public void close() {
+    private void close() {
       try (Undo undo = new Undo()) {
         undo.add(offered::close);
         undo.add(written::close);
@@ -79,9 +83,20 @@ public final class WrapPages implements AutoCloseable {
     }
   }
 
-  /** Registers the pages for a protection domain. */
-  public Keys keys(int domain) {
-    return new Keys(domain);
+  /** The keys of a protection domain, whose first use registers the pages for it. */
+  synchronized Keys keys(int domain) {
+    return keys.computeIfAbsent(domain, Keys::new);
+  }
+
+  /** A protection domain has no queue pairs any more. */
+  void endDomain(int domain) {
+    Keys ended;
+    synchronized (this) {
+      ended = keys.remove(domain);
+    }
+    if (ended != null) {
+      ended.close();
+    }
   }
 
   @Override

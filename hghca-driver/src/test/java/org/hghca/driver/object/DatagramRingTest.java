@@ -10,6 +10,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.ring.DoorbellOnlyFunction;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
@@ -91,9 +92,8 @@ class DatagramRingTest {
 
   private SendChecks checks() {
     KeyTable keys = new KeyTable(LKEY + 1);
-    keys.put(new KeyTable.Entry(LKEY, it.pd.number(), LOCAL, 1 << 20, 1));
-    return new SendChecks(
-        new RequestMemory(keys, it.pd.number()), it.device.objects()::domainOf, 1024);
+    keys.put(new KeyedMemory(LKEY, it.pd.number(), LOCAL, 1 << 20, 1));
+    return new SendChecks(new RequestMemory(keys, it.pd.number()), qpn -> SendChecks.UNKNOWN, 1024);
   }
 
   private SendRing ring(QpType type) {

@@ -42,6 +42,9 @@ class ArrowsTest {
           "org.hghca.driver.provider",
           "org.hghca.driver",
           "org.hghca.driver.bringup",
+          "org.hghca.driver.rtl",
+          "org.hghca.driver.rtl.recovery",
+          "org.hghca.driver.rtl.ring",
           "org.hghca.driver.object",
           "org.hghca.driver.recovery",
           "org.hghca.driver.state",
@@ -51,6 +54,10 @@ class ArrowsTest {
           "org.hghca.driver.memory",
           "org.hghca.driver.card",
           "org.hghca.driver.trace");
+
+  /** Those of them for the makers' RTL. */
+  private static final List<String> RTL =
+      List.of("org.hghca.driver.rtl", "org.hghca.driver.rtl.recovery", "org.hghca.driver.rtl.ring");
 
   /** The packages of the connection manager, each of which uses only those behind it. */
   private static final List<String> CONNECTION_MANAGER =
@@ -113,6 +120,22 @@ class ArrowsTest {
     assertThat(Arrows.betweenPackages().usedBy(DRIVER.getFirst()))
         .as("packages seen")
         .contains(DRIVER.get(1));
+  }
+
+  /** How a card that follows the document is driven is read without the makers' RTL. */
+  @Test
+  void onlyTheBringUpOfTheDriverNamesThePackagesForTheRtl() {
+    assertThat(usersOutside(RTL.getFirst(), RTL)).containsExactly("org.hghca.driver.bringup");
+    for (String beneath : RTL.subList(1, RTL.size())) {
+      assertThat(usersOutside(beneath, RTL)).as(beneath).isEmpty();
+    }
+  }
+
+  private static Set<String> usersOutside(String used, List<String> packages) {
+    return Arrows.betweenClasses().usersOf(used).stream()
+        .map(Arrows::packageOf)
+        .filter(user -> !packages.contains(user))
+        .collect(Collectors.toSet());
   }
 
   @Test

@@ -32,6 +32,7 @@ public final class ErrorEntry {
   private static final long FLUSH_STEP_NANOS = 20_000;
 
   private final RecoveredQueuePair qp;
+  private final QueuePairWork work;
   private final ProgrammedContext context;
   private final FlushBySoftware flush;
   private final NumberReuse reuse;
@@ -50,6 +51,7 @@ public final class ErrorEntry {
 
   ErrorEntry(
       RecoveredQueuePair qp,
+      QueuePairWork work,
       ProgrammedContext context,
       FlushBySoftware flush,
       NumberReuse reuse,
@@ -57,6 +59,7 @@ public final class ErrorEntry {
       SendTimeout timeout,
       DeviceRecovery device) {
     this.qp = qp;
+    this.work = work;
     this.context = context;
     this.flush = flush;
     this.reuse = reuse;
@@ -125,8 +128,7 @@ public final class ErrorEntry {
     followed = true;
     timeout.end();
     flush.endReceives();
-    qp.sendCompletionQueue().addFlushing(flush);
-    qp.receiveCompletionQueue().addFlushing(flush);
+    qp.addFlushing();
     device.maintenance().wake();
     return true;
   }
@@ -148,7 +150,7 @@ public final class ErrorEntry {
 
   /** Number of sends that have been rung and are not complete. */
   private int unfinished() {
-    return qp.sendCompletionQueue().outstandingWork(qp.rings()).unfinished();
+    return work.ofSends().unfinished();
   }
 
   private void tellCard() {

@@ -9,6 +9,7 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.recovery.ErrorFlow;
 import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.rtl.ring.CheckedReceiveRing;
 import org.hghca.driver.rtl.ring.QuotaSendRing;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QpContexts;
@@ -17,6 +18,7 @@ import org.hghca.mailbox.CommandInterface;
 import org.hghca.provider.Failures;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
@@ -43,6 +45,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
   private final ProgrammedContext context;
   private final QueuePairRings rings;
   private final QuotaSendRing sends;
+  private final QueuePairWork work;
   private final DeviceRecovery device;
   private final HardwareProfile profile;
   private final CommandInterface commands;
@@ -69,34 +72,41 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
    */
   private long endsSince;
 
+  /**
+   * For a queue pair in RESET.
+   *
+   * @param work what stands in its completion queues
+   */
   public ErrorFlowBySoftware(
       RecoveredQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
+      QueuePairWork work,
       DeviceRecovery device) {
     this.qp = qp;
     this.state = state;
     this.context = context;
     this.rings = qp.rings();
-    this.sends = rings.budgetedSends();
+    this.sends = QuotaSendRing.of(rings);
+    this.work = work;
     this.device = device;
     this.profile = device.card().limits().profile();
     this.commands = device.card().commands();
     this.maintenance = device.maintenance();
-    this.reuse = new NumberReuse(qp, profile, device.numbers());
+    this.reuse = new NumberReuse(qp, work, profile, device.numbers());
     this.flush = new FlushBySoftware(rings, state, qp.capabilities(), reuse);
     this.psns = new PsnWatch(qp.number(), context, sends, commands, device.card().time());
-    this.silentErrors = new SilentErrors(qp, psns, reuse, profile);
-    this.progress = new SendProgress(qp);
-    this.timeout = new SendTimeout(qp, progress, psns, device);
-    this.entry = new ErrorEntry(qp, context, flush, reuse, psns, timeout, device);
+    this.silentErrors = new SilentErrors(qp, work, psns, reuse, profile);
+    this.progress = new SendProgress(rings, work);
+    this.timeout = new SendTimeout(qp, work, progress, psns, device);
+    this.entry = new ErrorEntry(qp, work, context, flush, reuse, psns, timeout, device);
     sends.flushedBy(flush, maintenance::wake);
-    rings.receives().resume(firstReceive());
+    CheckedReceiveRing.of(rings).startAt(reuse::firstReceive);
   }
 
-  @Override
-  public ErrorFlowBySoftware software() {
-    return this;
+  /** That of a queue pair: on the RTL each has such a flow. */
+  public static ErrorFlowBySoftware of(RecoveredQueuePair qp) {
+    return (ErrorFlowBySoftware) qp.rings().errors();
   }
 
   @Override
@@ -106,6 +116,19 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
 
   public QuotaSendRing sends() {
     return sends;
+  }
+
+  /** Whether an outstanding request names memory by its key. Without a lock of its rings. */
+  public boolean names(int key) {
+    state.lockReceives();
+    try {
+      if (CheckedReceiveRing.of(rings).names(key)) {
+        return true;
+      }
+    } finally {
+      state.unlockReceives();
+    }
+    return sends.names(key);
   }
 
   /** Whether the queue pair cannot receive now. It may be any queue pair, without its lock. */
@@ -150,11 +173,6 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
   }
 
   @Override
-  public RtlReports rtl() {
-    return this;
-  }
-
-  @Override
   public void received(int bytes) {
     reuse.received(bytes);
   }
@@ -196,12 +214,17 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
 
   @Override
   public void advance(QpState from, QpState to, QpAttributes attributes) {
+    checkSupported(to);
     boolean concernsCard = concernsCard(from, to, attributes);
     QueuePairContext next = context.last().copy();
     if (concernsCard && from != QpState.RESET && from != QpState.INIT) {
       putPsnsInto(next);
     }
     qp.attributes().apply(attributes, to, next);
+    if (qp.type() == QpType.UD && attributes.has(QpAttribute.SQ_PSN)) {
+      // The RTL drops a datagram with a PSN other than the next: both ends begin with 0.
+      QpContexts.sendFrom(0, next);
+    }
     if (to == QpState.RTR) {
       QpContexts.sendFrom(announcedPsn, next);
     }
@@ -219,6 +242,14 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
     }
     state.change(from, to);
     begin(to);
+  }
+
+  private void checkSupported(QpState to) {
+    if (to == QpState.SQD || to == QpState.SQE) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "the card drops what is posted in %s: move the queue pair to ERR instead".formatted(to));
+    }
   }
 
   /**
@@ -322,11 +353,6 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
   }
 
   @Override
-  public int firstReceive() {
-    return reuse.firstReceive();
-  }
-
-  @Override
   public void reset() {
     flush.reset();
     device.inFlight().ringWaiting(); // with the budget that this one has returned
@@ -350,8 +376,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
       return;
     }
     if (!entry.awaitFlush()) {
-      qp.sendCompletionQueue().distrust();
-      qp.receiveCompletionQueue().distrust();
+      qp.distrustCompletions();
       throw new VerbsException(
           Errno.EIO, "the card does not complete %s's sends".formatted(qp.describe()));
     }
@@ -416,7 +441,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
   }
 
   private boolean isIdle() {
-    return qp.sendCompletionQueue().outstandingWork(rings).unfinished() == 0;
+    return work.ofSends().unfinished() == 0;
   }
 
   /** What was rung is complete, and the next send would have the last PSN, which stops the card. */
@@ -445,7 +470,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
 
   /** The oldest send will not complete. */
   private void timeOut(long now) {
-    int polled = qp.sendCompletionQueue().outstandingWork(rings).sends();
+    int polled = work.ofSends().sends();
     boolean refused = sends.needsReceive(polled) && timeout.isRefused();
     flush.cause(refused ? WcStatus.RNR_RETRY_EXC_ERR : WcStatus.RETRY_EXC_ERR);
     reuse.markPositionUnknown();

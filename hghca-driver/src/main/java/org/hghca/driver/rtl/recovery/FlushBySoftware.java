@@ -3,7 +3,7 @@ package org.hghca.driver.rtl.recovery;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.completion.DriverFlush;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.ring.ReceiveRing;
+import org.hghca.driver.rtl.ring.CheckedReceiveRing;
 import org.hghca.driver.rtl.ring.QuotaSendRing;
 import org.hghca.driver.state.QueuePairState;
 import org.hghca.provider.FlushedRequests;
@@ -22,11 +22,17 @@ import org.hghca.verbs.WcStatus;
  * <p>A completion queue calls this under its lock, for its own direction; the queue pair opens and
  * ends under its monitor.
  */
-final class FlushBySoftware implements DriverFlush, QuotaSendRing.PostedInError {
+public final class FlushBySoftware implements DriverFlush, QuotaSendRing.PostedInError {
+  /** Vendor error of a send whose time-out the driver has detected; no card uses nine bits. */
+  private static final int SOFTWARE_TIME_OUT = 0x100;
+
+  /** Vendor error of a send that would have had the last PSN, on a card that stops there. */
+  private static final int LAST_PSN = 0x101;
+
   private final QueuePairRings rings;
   private final QueuePairState state;
   private final QuotaSendRing sends;
-  private final ReceiveRing receives;
+  private final CheckedReceiveRing receives;
   private final NumberReuse reuse;
   private final FlushedRequests moreSends;
   private final FlushedRequests moreReceives;
@@ -53,13 +59,25 @@ final class FlushBySoftware implements DriverFlush, QuotaSendRing.PostedInError 
       NumberReuse reuse) {
     this.rings = rings;
     this.state = state;
-    this.sends = rings.budgetedSends();
-    this.receives = rings.receives();
+    this.sends = QuotaSendRing.of(rings);
+    this.receives = CheckedReceiveRing.of(rings);
     this.reuse = reuse;
     int number = rings.number();
     this.moreSends = new FlushedRequests(number, capabilities.sendDepth(), sends::outstanding);
     this.moreReceives =
         new FlushedRequests(number, capabilities.receiveDepth(), receives::outstanding);
+  }
+
+  /** The vendor error of a send that failed: the card's code, or the driver's. */
+  public static int vendorError(WcStatus status, int said) {
+    if (said != 0) {
+      return said;
+    }
+    return switch (status) {
+      case RETRY_EXC_ERR, RNR_RETRY_EXC_ERR -> SOFTWARE_TIME_OUT;
+      case LOC_QP_OP_ERR -> LAST_PSN;
+      default -> 0;
+    };
   }
 
   // ---- posting in ERR
@@ -184,7 +202,7 @@ final class FlushBySoftware implements DriverFlush, QuotaSendRing.PostedInError 
         WcStatus status = unknownCause(true);
         failures[status.code()]++;
         awaited += sends.isOldestUnrung() ? 0 : 1;
-        count += sends.complete(out, count, status.code(), DriverFlush.vendorError(status, 0), 0);
+        count += sends.complete(out, count, status.code(), vendorError(status, 0), 0);
       }
       int before = count;
       count = moreSends.complete(out, count, max);

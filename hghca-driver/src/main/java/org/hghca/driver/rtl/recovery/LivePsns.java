@@ -44,7 +44,7 @@ public record LivePsns(int nextSend, int oldestUnacked, int expected, int state)
    * A context for the card: dwords that the RTL does not use hold a marker, so that an overwritten
    * one is detected.
    */
-  public static QueuePairContext marked(QueuePairContext context) {
+  static QueuePairContext marked(QueuePairContext context) {
     return context.copy().set(WQE_BASE, UNWRITTEN).set(QKEY, UNWRITTEN);
   }
 

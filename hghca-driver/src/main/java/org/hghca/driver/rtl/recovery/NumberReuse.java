@@ -23,6 +23,7 @@ final class NumberReuse {
   private static final int MTU_UNIT = 128;
 
   private final RecoveredQueuePair qp;
+  private final QueuePairWork work;
   private final HardwareProfile profile;
   private final RingNumbers<ReceivePosition> numbers;
 
@@ -49,8 +50,12 @@ final class NumberReuse {
   private int packets;
 
   NumberReuse(
-      RecoveredQueuePair qp, HardwareProfile profile, RingNumbers<ReceivePosition> numbers) {
+      RecoveredQueuePair qp,
+      QueuePairWork work,
+      HardwareProfile profile,
+      RingNumbers<ReceivePosition> numbers) {
     this.qp = qp;
+    this.work = work;
     this.profile = profile;
     this.numbers = numbers;
     this.start = numbers.position(qp.number()).orElse(null);
@@ -134,13 +139,13 @@ final class NumberReuse {
     if (positionUnknown) {
       return "errors that it met";
     }
-    OutstandingWork work = qp.receiveCompletionQueue().outstandingWork(qp.rings());
+    OutstandingWork left = work.ofReceives();
     int expected = qp.programmed().get(NEXT_RECEIVE_PSN);
-    int unexplained = expected - firstReceivePsn - packets - work.packets() & PSN_MASK;
-    if (work.receivesLeft() > 0 && unexplained != 0) {
+    int unexplained = expected - firstReceivePsn - packets - left.packets() & PSN_MASK;
+    if (left.receivesLeft() > 0 && unexplained != 0) {
       return "a receive that may be half filled";
     }
-    next = work.next();
+    next = left.next();
     return null;
   }
 

@@ -1,6 +1,6 @@
 package org.hghca.driver.rtl.recovery;
 
-import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.rtl.ring.DoorbellQuota;
 import org.hghca.driver.rtl.ring.QuotaSendRing;
 
@@ -12,8 +12,8 @@ final class SendProgress {
   /** Number of checks without progress after which the queue pair is regarded as stuck. */
   private static final int LOOKS = 2;
 
-  private final RecoveredQueuePair qp;
   private final QuotaSendRing sends;
+  private final QueuePairWork work;
   private boolean busy;
   private int completed;
   private int looks;
@@ -21,9 +21,9 @@ final class SendProgress {
   /** When its oldest send was rung, in ticks of {@link DoorbellQuota}. */
   private int oldestTick;
 
-  SendProgress(RecoveredQueuePair qp) {
-    this.qp = qp;
-    this.sends = qp.rings().budgetedSends();
+  SendProgress(QueuePairRings rings, QueuePairWork work) {
+    this.sends = QuotaSendRing.of(rings);
+    this.work = work;
   }
 
   /** Sends begin. */
@@ -42,11 +42,11 @@ final class SendProgress {
    * check.
    */
   boolean isStuck() {
-    OutstandingWork work = qp.sendCompletionQueue().outstandingWork(qp.rings());
-    boolean was = busy && work.sent() == completed;
-    busy = work.unfinished() > 0;
-    completed = work.sent();
-    oldestTick = sends.tick(work.sends());
+    OutstandingWork now = work.ofSends();
+    boolean was = busy && now.sent() == completed;
+    busy = now.unfinished() > 0;
+    completed = now.sent();
+    oldestTick = sends.tick(now.sends());
     looks = was && busy ? looks + 1 : 0;
     return looks > 0;
   }

@@ -32,6 +32,7 @@ final class SendTimeout {
   private static final long ASK_NANOS = 1_000_000_000;
 
   private final RecoveredQueuePair qp;
+  private final QueuePairWork work;
   private final SendProgress progress;
   private final PsnWatch psns;
   private final HardwareProfile profile;
@@ -55,8 +56,14 @@ final class SendTimeout {
     TIME_OUT
   }
 
-  SendTimeout(RecoveredQueuePair qp, SendProgress progress, PsnWatch psns, DeviceRecovery device) {
+  SendTimeout(
+      RecoveredQueuePair qp,
+      QueuePairWork work,
+      SendProgress progress,
+      PsnWatch psns,
+      DeviceRecovery device) {
     this.qp = qp;
+    this.work = work;
     this.progress = progress;
     this.psns = psns;
     this.profile = device.card().limits().profile();
@@ -156,8 +163,7 @@ final class SendTimeout {
 
   /** Whether completions that can no longer arrive have been missing for a time-out. */
   private boolean isLost() {
-    return psns.wasAllAcknowledged()
-        && qp.sendCompletionQueue().outstandingWork(qp.rings()).unfinished() > 0;
+    return psns.wasAllAcknowledged() && work.ofSends().unfinished() > 0;
   }
 
   /** Whether the peer is also on this device and cannot receive. */
@@ -168,6 +174,6 @@ final class SendTimeout {
         && peer.programmed().get(REMOTE_QPN) == qp.number()
         && c.get(DMAC_HIGH) == c.get(SMAC_HIGH)
         && c.get(DMAC_LOW) == c.get(SMAC_LOW)
-        && peer.software().cannotReceive();
+        && ErrorFlowBySoftware.of(peer).cannotReceive();
   }
 }

@@ -15,6 +15,7 @@ final class SilentErrors {
   private static final long ASK_NANOS = 1_000_000_000;
 
   private final RecoveredQueuePair qp;
+  private final QueuePairWork work;
   private final PsnWatch psns;
   private final NumberReuse reuse;
   private final boolean canTell;
@@ -24,8 +25,14 @@ final class SilentErrors {
 
   private int receivedThen;
 
-  SilentErrors(RecoveredQueuePair qp, PsnWatch psns, NumberReuse reuse, HardwareProfile profile) {
+  SilentErrors(
+      RecoveredQueuePair qp,
+      QueuePairWork work,
+      PsnWatch psns,
+      NumberReuse reuse,
+      HardwareProfile profile) {
     this.qp = qp;
+    this.work = work;
     this.psns = psns;
     this.reuse = reuse;
     this.canTell = profile.misplacesSequenceNumbers();
@@ -59,7 +66,7 @@ final class SilentErrors {
     }
     asked = now;
     // A failing send reports its error.
-    return showsError() && qp.sendCompletionQueue().outstandingWork(qp.rings()).sends() == 0;
+    return showsError() && work.ofSends().sends() == 0;
   }
 
   /** Whether the card is in ERR, as far as it reports. */

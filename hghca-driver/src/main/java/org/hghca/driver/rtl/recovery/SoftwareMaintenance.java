@@ -150,7 +150,7 @@ public final class SoftwareMaintenance {
   }
 
   private boolean holds() {
-    return queuePairs.first(qp -> qp.software().sends().holds()) != null;
+    return queuePairs.first(qp -> ErrorFlowBySoftware.of(qp).sends().holds()) != null;
   }
 
   /**
@@ -264,7 +264,7 @@ public final class SoftwareMaintenance {
 
   private Need look(RecoveredQueuePair qp, long now) {
     try {
-      return qp.software().look(now);
+      return ErrorFlowBySoftware.of(qp).look(now);
     } catch (RuntimeException e) {
       if (!card.health().isDead()) {
         LOG.warn("{}: {}", qp.describe(), e.getMessage());

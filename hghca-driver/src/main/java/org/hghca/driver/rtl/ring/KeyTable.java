@@ -2,6 +2,7 @@ package org.hghca.driver.rtl.ring;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.hghca.driver.memory.KeyedMemory;
 
 /**
  * The memory of applications by key, for a card that stops at a request with a wrong key.
@@ -11,10 +12,10 @@ import java.lang.invoke.VarHandle;
 public final class KeyTable {
   private static final int INDEX = 0xff_ffff;
 
-  private static final VarHandle ENTRIES = MethodHandles.arrayElementVarHandle(Entry[].class);
+  private static final VarHandle ENTRIES = MethodHandles.arrayElementVarHandle(KeyedMemory[].class);
 
   /** By the low bits of a key, of which a power of two needs no bounds check. */
-  private final Entry[] entries;
+  private final KeyedMemory[] entries;
 
   /**
    * An empty table.
@@ -22,34 +23,18 @@ public final class KeyTable {
    * @param capacity 1 or more; a key's low 24 bits are below it
    */
   public KeyTable(int capacity) {
-    entries = new Entry[Integer.highestOneBit(2 * capacity - 1)];
-  }
-
-  /**
-   * The memory of a key.
-   *
-   * @param pd the number of its protection domain
-   * @param start the address of the first byte
-   * @param length in bytes, exactly as it was registered
-   * @param access bits of {@link org.hghca.verbs.AccessFlag}
-   */
-  public record Entry(int key, int pd, long start, long length, int access) {
-    /** Whether bytes lie in the memory. */
-    public boolean contains(long address, long bytes) {
-      long offset = address - start;
-      return (offset | length - bytes - offset) >= 0;
-    }
+    entries = new KeyedMemory[Integer.highestOneBit(2 * capacity - 1)];
   }
 
   /** The memory of a key; null if there is none. */
-  public Entry find(int key) {
-    Entry[] entries = this.entries;
-    Entry entry = entries[key & entries.length - 1];
-    return entry != null && entry.key == key ? entry : null;
+  public KeyedMemory find(int key) {
+    KeyedMemory[] entries = this.entries;
+    KeyedMemory entry = entries[key & entries.length - 1];
+    return entry != null && entry.key() == key ? entry : null;
   }
 
-  public void put(Entry entry) {
-    ENTRIES.setRelease(entries, entry.key & INDEX, entry);
+  public void put(KeyedMemory entry) {
+    ENTRIES.setRelease(entries, entry.key() & INDEX, entry);
   }
 
   public void remove(int key) {

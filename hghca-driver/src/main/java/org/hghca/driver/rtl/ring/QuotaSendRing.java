@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
@@ -23,6 +24,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   private final SendChecks checks;
   private final DoorbellQuota inFlight;
   private final DoorbellScheduler scheduler;
+  private final boolean datagrams;
 
   /** Takes requests in ERR, which this card does not flush. */
   public interface PostedInError {
@@ -67,8 +69,14 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
       DoorbellQuota inFlight) {
     super(shape, writer, uar, lock, refusal);
     this.checks = checks;
+    this.datagrams = writer.isOfDatagrams();
     this.inFlight = inFlight;
     this.scheduler = new DoorbellScheduler(inFlight, this, shape, uar);
+  }
+
+  /** That of a queue pair: on the RTL each has such a ring. */
+  public static QuotaSendRing of(QueuePairRings qp) {
+    return (QuotaSendRing) qp.sends();
   }
 
   /**
@@ -197,9 +205,30 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   }
 
   @Override
-  protected boolean names(int at, int key) {
+  public boolean opensInError() {
+    return false;
+  }
+
+  /** Whether an outstanding request names memory by its key. */
+  public boolean names(int key) {
+    lock();
+    try {
+      for (int at = tail(); at != head(); at++) {
+        if (names(at, key)) {
+          return true;
+        }
+      }
+      return false;
+    } finally {
+      unlock();
+    }
+  }
+
+  private boolean names(int at, int key) {
     MemorySegment whole = scheduler.whole(at);
-    return whole == null ? super.names(at, key) : writer.names(whole, 0, key);
+    return whole == null
+        ? WrittenElements.names(ring, offset(at), datagrams, key)
+        : WrittenElements.names(whole, 0, datagrams, key);
   }
 
   // ---- doorbells
@@ -460,7 +489,8 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
     lock();
     try {
       int offset = (int) offset(head());
-      flushOffset = scheduler.ringOwn(offset, writer.writeFlush(offset)) ? offset : -1;
+      flushOffset =
+          scheduler.ringOwn(offset, WrittenElements.writeFlush(ring, offset)) ? offset : -1;
       return flushOffset >= 0;
     } finally {
       unlock();

@@ -1,5 +1,6 @@
 package org.hghca.driver.rtl.ring;
 
+import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
@@ -24,7 +25,7 @@ public final class RequestMemory {
   }
 
   /** The memory of a key, in any protection domain; null if there is none. */
-  public KeyTable.Entry find(int key) {
+  public KeyedMemory find(int key) {
     return keys.find(key);
   }
 
@@ -37,7 +38,7 @@ public final class RequestMemory {
    * @throws BadRequestException EINVAL naming the element
    */
   public void check(WorkRequest request, int element, int length, int access, int index) {
-    KeyTable.Entry entry = keys.find(request.sgeLkey(element));
+    KeyedMemory entry = keys.find(request.sgeLkey(element));
     if (entry == null
         || entry.pd() != pd
         || !entry.contains(request.sgeAddress(element), length)
@@ -47,7 +48,7 @@ public final class RequestMemory {
   }
 
   private BadRequestException bad(
-      KeyTable.Entry entry, WorkRequest request, int element, int access, int index) {
+      KeyedMemory entry, WorkRequest request, int element, int access, int index) {
     String complaint;
     if (entry == null) {
       complaint = "no memory region has that key: it is closed, or of another device";

@@ -9,6 +9,7 @@ import static org.hghca.driver.ring.SendOpcodeTable.SPECIAL;
 
 import java.util.function.IntUnaryOperator;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.ring.SendOpcodeTable;
 import org.hghca.driver.ring.SendWriter;
 import org.hghca.verbs.AccessFlag;
@@ -193,7 +194,7 @@ public final class SendChecks {
   /** A READ that its target refuses stops the card. */
   private void checkSource(SendRequest request, long bytes, int index) {
     int domain = domainOf.applyAsInt(peer);
-    KeyTable.Entry entry = memory.find(request.rkey());
+    KeyedMemory entry = memory.find(request.rkey());
     String complaint;
     if (entry == null) {
       complaint = "no memory region of this device has it";

@@ -2,14 +2,14 @@ package org.hghca.driver.rtl.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.hghca.driver.rtl.ring.KeyTable.Entry;
+import org.hghca.driver.memory.KeyedMemory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 public class KeyTableTest {
   private final KeyTable keys = new KeyTable(16);
-  private final Entry entry = new Entry(0x0500_0003, 2, 0x7f00_0000_0123L, 100, 1);
+  private final KeyedMemory entry = new KeyedMemory(0x0500_0003, 2, 0x7f00_0000_0123L, 100, 1);
 
   @Test
   public void keyIsFoundWhileRegisteredAndOnlyIfAllBitsMatch() {
@@ -48,7 +48,7 @@ public class KeyTableTest {
   public void addressesAtTheEndsOfTheRangeAreOutside() {
     for (long address : new long[] {0, -1, Long.MAX_VALUE, Long.MIN_VALUE, Long.MIN_VALUE + 100}) {
       assertThat(entry.contains(address, 1)).isFalse();
-      assertThat(new Entry(1, 1, 0, 100, 1).contains(address, 1)).isEqualTo(address == 0);
+      assertThat(new KeyedMemory(1, 1, 0, 100, 1).contains(address, 1)).isEqualTo(address == 0);
     }
   }
 }

@@ -8,6 +8,7 @@ import org.hghca.abi.DataUnit;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.ring.DoorbellOnlyFunction;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendWriter;
@@ -30,15 +31,14 @@ public final class QuotaRing {
   static final int PD = 3;
 
   /** Memory with all access rights. */
-  static final KeyTable.Entry MEMORY =
-      new KeyTable.Entry(0x0100_0005, PD, 0x7f00_0000_0000L, 1 << 20, 7);
+  static final KeyedMemory MEMORY = new KeyedMemory(0x0100_0005, PD, 0x7f00_0000_0000L, 1 << 20, 7);
 
   /** Read-only memory. */
-  static final KeyTable.Entry READ_ONLY =
-      new KeyTable.Entry(0x0100_0006, PD, 0x7e00_0000_0000L, 1 << 20, 0);
+  static final KeyedMemory READ_ONLY =
+      new KeyedMemory(0x0100_0006, PD, 0x7e00_0000_0000L, 1 << 20, 0);
 
-  static final KeyTable.Entry FOREIGN =
-      new KeyTable.Entry(0x0100_0007, PD + 1, 0x7d00_0000_0000L, 1 << 20, 7);
+  static final KeyedMemory FOREIGN =
+      new KeyedMemory(0x0100_0007, PD + 1, 0x7d00_0000_0000L, 1 << 20, 7);
 
   /** Beyond page ends; of another card. */
   static final long REMOTE = 0x6000_0000_0000L;

@@ -1,6 +1,5 @@
 package org.hghca.driver.rtl.ring;
 
-import org.hghca.driver.ring.ReceiveChecks;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
@@ -12,9 +11,14 @@ import org.hghca.verbs.ReceiveRequest;
  *
  * @param skipped the first bytes of the memory, which are not passed to the card
  */
-public record CarefulReceiveChecks(RequestMemory memory, int skipped) implements ReceiveChecks {
-  @Override
-  public void check(ReceiveRequest request, int index) {
+public record ReceiveChecks(RequestMemory memory, int skipped) {
+  /**
+   * Checks a request.
+   *
+   * @param index its index in the caller's list
+   * @throws BadRequestException EINVAL
+   */
+  void check(ReceiveRequest request, int index) {
     long before = 0;
     int skip = skipped;
     for (int i = 0; i < request.sgeCount(); i++) {

@@ -1,19 +1,16 @@
-package org.hghca.driver.card;
+package org.hghca.driver.rtl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.verbs.Completions;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("hazard-5.4")
 public class CompletionDecodeTest {
-  private static final CompletionDecode S = new CompletionDecode(HardwareProfile.S);
   private static final CompletionDecode R1 = new CompletionDecode(HardwareProfile.R1);
   private static final CompletionDecode R2 = new CompletionDecode(HardwareProfile.R2);
 
@@ -42,27 +39,5 @@ public class CompletionDecodeTest {
   public void receiveIsNoErrorWhateverItsSource(int opcode) {
     assertThat(R1.isSendError(opcode, 5, 100)).isFalse();
     assertThat(R1.isSendError(opcode, 0, 0)).isFalse();
-  }
-
-  @Test
-  public void syndromeIsInTheLowByteOrInTheHighOne() {
-    assertThat(CompletionDecode.syndrome(0x0000_0713)).isEqualTo(0x13);
-    assertThat(CompletionDecode.syndrome(0x1100_0000)).isEqualTo(0x11);
-    assertThat(CompletionDecode.syndrome(0)).isZero();
-  }
-
-  @Test
-  public void immediateThatTheCardDoesNotDeliverIsNotReported() {
-    assertThat(S.immediateFlags(BthOpcode.WRITE_ONLY_IMM)).isEqualTo(Completions.WITH_IMM);
-    assertThat(S.immediateFlags(BthOpcode.SEND_ONLY)).isZero();
-    assertThat(R1.immediateFlags(BthOpcode.WRITE_ONLY_IMM)).isZero();
-    assertThat(R2.immediateFlags(BthOpcode.SEND_LAST_IMM)).isZero();
-  }
-
-  @Test
-  public void onlyTheDocumentReportsErrorsOfReceives() {
-    assertThat(S.reportsReceiveErrors()).isTrue();
-    assertThat(R1.reportsReceiveErrors()).isFalse();
-    assertThat(R2.reportsReceiveErrors()).isFalse();
   }
 }

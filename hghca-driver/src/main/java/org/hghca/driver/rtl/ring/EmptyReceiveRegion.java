@@ -1,4 +1,4 @@
-package org.hghca.driver.rtl;
+package org.hghca.driver.rtl.ring;
 
 import java.util.function.IntFunction;
 import org.hghca.driver.memory.Registrar;
