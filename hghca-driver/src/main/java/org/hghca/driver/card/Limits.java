@@ -17,15 +17,13 @@ import org.hghca.verbs.QpType;
  * @param outstanding maximum number of outstanding requests of one queue pair on the card, as
  *     configured
  * @param inFlight maximum number of requests in flight of all queue pairs, as configured
- * @param carriesPsns whether queue pairs offer, and use, memory for the wrap of their PSNs
  */
 public record Limits(
     DeviceLimits device,
     HardwareProfile profile,
     Set<DeviceExtension> extensions,
     int outstanding,
-    int inFlight,
-    boolean carriesPsns) {
+    int inFlight) {
   private static final int UNIT = 16;
 
   /** The parts of a descriptor besides inline data: next unit, remote address unit, header. */

@@ -29,6 +29,7 @@ import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.Due;
 import org.hghca.provider.srq.SharedCompletions;
+import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -114,7 +115,7 @@ final class HghcaCompletionQueue extends Resource
               device.events().hasEventQueues(),
               config.channel().map(EventChannel.class::cast));
       card.commands().sw2hwCq(number, cqc(slots, eqn));
-      device.objects().add(this);
+      device.objects().addCompletionQueue(number, this);
       context.count(this);
       publish();
       undo.forget();
@@ -301,6 +302,11 @@ final class HghcaCompletionQueue extends Resource
   // ---- notification
 
   @Override
+  public void raise(AsyncEventType type) {
+    context.raise(type, this);
+  }
+
+  @Override
   public Optional<CompletionChannel> channel() {
     return notifier.channel();
   }
@@ -435,7 +441,7 @@ final class HghcaCompletionQueue extends Resource
     lock.lock();
     parser.close();
     lock.unlock();
-    device.objects().remove(this);
+    device.objects().removeCompletionQueue(number);
     context.countNoMore(this);
     context.forgetEvents(this);
     notifier.close();

@@ -505,8 +505,8 @@ final class HghcaQueuePair extends Resource
     return isNew;
   }
 
-  /** The device is dead: nothing is posted any more. */
-  void deviceFailed() {
+  @Override
+  public void deviceFailed() {
     failed();
     state.openSends();
   }
@@ -661,7 +661,7 @@ final class HghcaQueuePair extends Resource
     if (share == null) {
       receiveCompletionQueue.drop(rings, receives::reset);
     } else {
-      share.takeBack(receiveCompletionQueue);
+      share.takeBack(then -> receiveCompletionQueue.drop(rings, then));
     }
     errorFlow.reset();
   }

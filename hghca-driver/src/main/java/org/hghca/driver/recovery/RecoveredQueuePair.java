@@ -2,12 +2,12 @@ package org.hghca.driver.recovery;
 
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.event.EventSource;
 import org.hghca.driver.state.ContextAttributes;
-import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePair;
 
 /** A queue pair for its own {@link ErrorFlow} and that of a peer. */
-public interface RecoveredQueuePair extends QueuePair {
+public interface RecoveredQueuePair extends QueuePair, EventSource {
   /** Its name in messages. */
   String describe();
 
@@ -32,8 +32,8 @@ public interface RecoveredQueuePair extends QueuePair {
   /** It enters ERR; returns whether that is new. Under any lock. */
   boolean failed();
 
-  /** Raises an asynchronous event of it. Under any lock. */
-  void raise(AsyncEventType type);
+  /** The device is dead: nothing is posted any more. Under any lock. */
+  void deviceFailed();
 
   /** Drops its remaining entries in rings and completion queues. The card has finished with it. */
   void forget();

@@ -58,6 +58,7 @@ public final class RtlFamily implements CardFamily {
 
   private final Card card;
   private final DeviceParts device;
+  private final RtlOptions options;
   private final RegionGuard regions;
   private final Set<RecoveredCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
   private final DeviceRecovery recovery;
@@ -69,12 +70,12 @@ public final class RtlFamily implements CardFamily {
   private EmptyReceiveRegion emptyReceive;
 
   /** That of a card that was brought up. */
-  public RtlFamily(DeviceParts device) {
+  public RtlFamily(DeviceParts device, RtlOptions options) {
     this.device = device;
+    this.options = options;
     this.card = device.card();
     HardwareProfile profile = card.limits().profile();
-    DoorbellQuota quota =
-        new DoorbellQuota(profile, card.limits().outstanding(), card.limits().inFlight());
+    DoorbellQuota quota = new DoorbellQuota(profile, options.outstanding(), options.inFlight());
     this.regions = new RegionGuard(new KeyTable(device.endKey()), this::userOf, card.health());
     this.recovery =
         new DeviceRecovery(
@@ -92,7 +93,7 @@ public final class RtlFamily implements CardFamily {
   @Override
   public void open() {
     try (Undo undo = new Undo()) {
-      if (card.limits().carriesPsns()) {
+      if (options.carriesPsns()) {
         wrapPages = new WrapPages(device.pdNumbers(), device.queueMemory()); // before any other
         undo.add(wrapPages::close);
       }

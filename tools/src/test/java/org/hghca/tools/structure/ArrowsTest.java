@@ -86,8 +86,25 @@ class ArrowsTest {
   private static final List<String> VIRTIO_ABI =
       List.of("org.hghca.virtio.abi.roce", "org.hghca.virtio.abi.net", "org.hghca.virtio.abi");
 
-  /** The cycle that the verbs name, on a card: the objects of the driver. */
-  private static final int LARGEST_TANGLE = 15;
+  /** The objects of the verbs on a card, which name each other as the verbs do. */
+  private static final Set<String> OBJECTS =
+      Set.of(
+          "org.hghca.driver.object.DeviceContext",
+          "org.hghca.driver.object.HardwareSrq",
+          "org.hghca.driver.object.HghcaAddressHandle",
+          "org.hghca.driver.object.HghcaCompletionQueue",
+          "org.hghca.driver.object.HghcaMemoryRegion",
+          "org.hghca.driver.object.HghcaProtectionDomain",
+          "org.hghca.driver.object.HghcaQueuePair");
+
+  /** The error flows of the makers' RTL; their package says why they name each other. */
+  private static final Set<String> ERROR_FLOWS =
+      Set.of(
+          "org.hghca.driver.rtl.recovery.DeviceRecovery",
+          "org.hghca.driver.rtl.recovery.ErrorEntry",
+          "org.hghca.driver.rtl.recovery.ErrorFlowBySoftware",
+          "org.hghca.driver.rtl.recovery.SendTimeout",
+          "org.hghca.driver.rtl.recovery.SoftwareMaintenance");
 
   @Test
   void noCycleOfPackagesIsAdded() {
@@ -176,11 +193,10 @@ class ArrowsTest {
   }
 
   @Test
-  void noCycleOfTheDriverGrows() {
+  void onlyTwoCyclesOfClassesAreInTheDriver() {
     assertThat(Arrows.betweenClasses().circles())
         .filteredOn(circle -> circle.iterator().next().startsWith("org.hghca.driver."))
-        .isNotEmpty()
-        .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(LARGEST_TANGLE));
+        .containsExactlyInAnyOrder(OBJECTS, ERROR_FLOWS);
   }
 
   /** Modules for any provider know no card, nor does the module of packets between ports. */

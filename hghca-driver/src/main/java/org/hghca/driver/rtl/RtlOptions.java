@@ -9,23 +9,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many requests a card may have in flight: the safe numbers, or those of the locator, at the
- * user's risk.
+ * The parameters of a locator that only the RTL needs: how many requests may be in flight, the safe
+ * numbers or others at the user's risk, and whether queue pairs pass the PSN wrap.
  *
  * @param outstanding maximum number of outstanding requests of one queue pair
  * @param inFlight maximum number of requests in flight of all queue pairs
+ * @param carriesPsns whether queue pairs help each other over the PSN wrap
  */
-public record RequestBounds(int outstanding, int inFlight) {
-  private static final Logger LOG = LoggerFactory.getLogger(RequestBounds.class);
+public record RtlOptions(int outstanding, int inFlight, boolean carriesPsns) {
+  private static final Logger LOG = LoggerFactory.getLogger(RtlOptions.class);
 
   /**
-   * Reads a locator.
+   * Reads the locator of any card.
    *
    * @return {@link HardwareProfile#UNBOUNDED} for a card without limits, independent of the locator
    * @throws VerbsException EINVAL unless {@code inflight} is a number from 1 to the card's doorbell
-   *     limit, and {@code outstanding} one from 1 to {@code inflight}
+   *     limit, {@code outstanding} one from 1 to {@code inflight}, and {@code wrap} on or off
    */
-  public static RequestBounds of(Locator locator, HardwareProfile profile) {
+  public static RtlOptions of(Locator locator, HardwareProfile profile) {
     int inFlight =
         number(
             locator,
@@ -40,7 +41,7 @@ public record RequestBounds(int outstanding, int inFlight) {
             profile.requestsOutstanding(),
             inFlight,
             "requests of a queue pair at a time");
-    return new RequestBounds(outstanding, inFlight);
+    return new RtlOptions(outstanding, inFlight, carriesPsns(locator, profile));
   }
 
   private static int number(
@@ -73,5 +74,15 @@ public record RequestBounds(int outstanding, int inFlight) {
     } catch (NumberFormatException e) {
       return -1;
     }
+  }
+
+  /** On a card that needs it and can. */
+  private static boolean carriesPsns(Locator locator, HardwareProfile profile) {
+    String text = locator.parameter(DriverParameter.WRAP.key()).orElse("on");
+    if (!text.equals("on") && !text.equals("off")) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s: wrap=%s must be on or off".formatted(locator, text));
+    }
+    return !profile.psnWraps() && profile.readsCrossPsnWrap() && text.equals("on");
   }
 }
