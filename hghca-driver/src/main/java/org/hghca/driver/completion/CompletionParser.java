@@ -17,7 +17,7 @@ import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * Takes completions from a completion queue's ring and completes their requests: {@link
- * StandardParser} where they say all, as the document has it. The device's card family selects the
+ * DocumentParser} where they say all, as the document has it. The device's card family selects the
  * parser when the queue is created.
  *
  * <p>Under the completion queue's lock.

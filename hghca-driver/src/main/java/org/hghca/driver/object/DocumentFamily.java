@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
-import org.hghca.driver.completion.StandardParser;
+import org.hghca.driver.completion.DocumentParser;
 import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.recovery.ErrorFlow;
 import org.hghca.driver.recovery.ErrorFlowByCard;
@@ -106,7 +106,7 @@ public final class DocumentFamily implements CardFamily {
 
   @Override
   public CompletionParser parser(String queue, CompletionRing ring, SpinLock lock) {
-    return new StandardParser(queue, ring, device.rings(), device.card().health());
+    return new DocumentParser(queue, ring, device.rings(), device.card().health());
   }
 
   @Override

@@ -8,8 +8,8 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.WcStatus;
 
 /** Completions of a card that follows the document. */
-public final class StandardParser extends CompletionParser {
-  public StandardParser(
+public final class DocumentParser extends CompletionParser {
+  public DocumentParser(
       String queue, CompletionRing ring, QpTable<QueuePairRings> queuePairs, Health health) {
     super(queue, ring, queuePairs, health);
   }
