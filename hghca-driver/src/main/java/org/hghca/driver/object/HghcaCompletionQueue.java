@@ -104,7 +104,7 @@ final class HghcaCompletionQueue extends Resource
       this.room = new CompletionRoom(slots);
       this.flushing = new FlushingQueuePairs(ring);
       this.parser = device.family().parser(describe(), ring, lock);
-      undo.add(parser::close);
+      undo.add(this::closeParser);
       this.notifier =
           new CompletionNotifier<>(
               this,
@@ -431,6 +431,13 @@ final class HghcaCompletionQueue extends Resource
     counters.add(taken(), parser.failures());
   }
 
+  /** Other threads use it under the lock. */
+  private void closeParser() {
+    lock.lock();
+    parser.close();
+    lock.unlock();
+  }
+
   private long taken() {
     return ring.taken() + flushing.given();
   }
@@ -438,9 +445,7 @@ final class HghcaCompletionQueue extends Resource
   @Override
   protected void release() {
     // A poll in progress ends first; a later one finds the queue closed.
-    lock.lock();
-    parser.close();
-    lock.unlock();
+    closeParser();
     device.objects().removeCompletionQueue(number);
     context.countNoMore(this);
     context.forgetEvents(this);
