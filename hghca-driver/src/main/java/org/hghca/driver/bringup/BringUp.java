@@ -9,7 +9,12 @@ import org.hghca.driver.card.Card;
 import org.hghca.driver.card.CardAccess;
 import org.hghca.driver.card.DevicePresence;
 import org.hghca.driver.card.Limits;
+import org.hghca.driver.object.CardFamily;
+import org.hghca.driver.object.DeviceParts;
+import org.hghca.driver.object.DocumentFamily;
 import org.hghca.driver.object.HghcaDevice;
+import org.hghca.driver.rtl.RtlFamily;
+import org.hghca.driver.rtl.RtlOptions;
 import org.hghca.icm.IcmManager;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.mailbox.DeviceFatalException;
@@ -86,7 +91,7 @@ public final class BringUp {
 
       DeviceLimits limits = asked.queryDeviceLimits();
       HardwareProfile profile = recognition.profile(place, limits);
-      RequestBounds bounds = RequestBounds.of(function.locator(), profile);
+      RtlOptions options = RtlOptions.of(function.locator(), profile);
       CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
 
@@ -117,12 +122,12 @@ public final class BringUp {
                       limits,
                       profile,
                       recognition.extensions(profile, limits),
-                      bounds.outstanding(),
-                      bounds.inFlight(),
-                      carriesPsns(function.locator(), profile)),
+                      options.outstanding(),
+                      options.inFlight()),
                   adapter,
                   health,
                   deferredFree),
+              parts -> family(parts, options),
               undo::close);
       undo.add(device::closeRings);
       device.start();
@@ -189,17 +194,11 @@ public final class BringUp {
         cause);
   }
 
-  /**
-   * Whether queue pairs help each other over the PSN wrap, on a card that needs it and can: {@code
-   * wrap} of the locator.
-   */
-  static boolean carriesPsns(Locator locator, HardwareProfile profile) {
-    String text = locator.parameter(DriverParameter.WRAP.key()).orElse("on");
-    if (!text.equals("on") && !text.equals("off")) {
-      throw new VerbsException(
-          Errno.EINVAL, "%s: wrap=%s must be on or off".formatted(locator, text));
-    }
-    return !profile.psnWraps() && profile.readsCrossPsnWrap() && text.equals("on");
+  /** The only place where the kinds of card part. */
+  private static CardFamily family(DeviceParts parts, RtlOptions options) {
+    return parts.card().limits().profile().flushesInHardware()
+        ? new DocumentFamily(parts)
+        : new RtlFamily(parts, options);
   }
 
   /** Ends the HCA; a card that does not respond is stopped by the later steps. */

@@ -2,10 +2,20 @@ package org.hghca.driver.card;
 
 import org.hghca.verbs.WcStatus;
 
-/** The verbs status of the error codes in the card's completions (second table 3-3-3). */
+/** The error codes in the card's completions (second table 3-3-3), and their verbs status. */
 public final class CompletionStatus {
 
   private CompletionStatus() {}
+
+  /**
+   * The syndrome of an error; 0 when the card gives no reason.
+   *
+   * @param cause dword 10h
+   */
+  public static int syndrome(int cause) {
+    int syndrome = cause & 0xff;
+    return syndrome != 0 ? syndrome : cause >>> 24;
+  }
 
   /** The status of a syndrome; GENERAL_ERR for a code that the table lacks. */
   public static WcStatus of(int syndrome) {

@@ -7,6 +7,7 @@ import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MulticastGroup;
 import org.hghca.abi.UdUnit;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpType;
 
 /**
@@ -16,15 +17,13 @@ import org.hghca.verbs.QpType;
  * @param outstanding maximum number of outstanding requests of one queue pair on the card, as
  *     configured
  * @param inFlight maximum number of requests in flight of all queue pairs, as configured
- * @param carriesPsns whether queue pairs offer, and use, memory for the wrap of their PSNs
  */
 public record Limits(
     DeviceLimits device,
     HardwareProfile profile,
     Set<DeviceExtension> extensions,
     int outstanding,
-    int inFlight,
-    boolean carriesPsns) {
+    int inFlight) {
   private static final int UNIT = 16;
 
   /** The parts of a descriptor besides inline data: next unit, remote address unit, header. */
@@ -64,6 +63,11 @@ public record Limits(
   /** The largest ring of a completion queue, a power of two. */
   public int maxCqRing() {
     return device.maxCqSize();
+  }
+
+  /** The flags of each receive of a queue pair: of datagrams, whether a header precedes them. */
+  public int receiveFlags(QpType type) {
+    return type == QpType.UD && profile.grhPlaced() ? Completions.GRH : 0;
   }
 
   /** The maximum number of requests of one queue pair in the largest completion queue. */

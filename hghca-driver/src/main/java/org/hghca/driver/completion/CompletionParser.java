@@ -5,7 +5,6 @@ import java.lang.invoke.VarHandle;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.card.CompletionStatus;
 import org.hghca.driver.ring.Receives;
 import org.hghca.driver.ring.SendRing;
@@ -17,24 +16,23 @@ import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.spi.ProviderAccess;
 
 /**
- * Takes completions from a completion queue's ring and completes their requests. On a card that
- * follows the document they are reliable, {@link StandardParser}; on the RTL the driver derives
- * missing information, {@link RtlParser}. One of the two is selected when the queue is created.
+ * Takes completions from a completion queue's ring and completes their requests: {@link
+ * DocumentParser} where they say all, as the document has it. The device's card family selects the
+ * parser when the queue is created.
  *
  * <p>Under the completion queue's lock.
  */
-public abstract sealed class CompletionParser permits StandardParser, RtlParser {
+public abstract class CompletionParser {
   /** In place of a number of filled entries: the ring holds no completion. */
   private static final int NONE = -1;
 
-  /** Used where the card gives none: RC on the first RTL. */
+  /** Used where the card gives none. */
   private static final int NO_SYNDROME = 0;
 
   private final String queue;
-  final CompletionRing ring;
-  final QpTable<QueuePairRings> queuePairs;
-  final CompletionDecode decode;
-  final MemorySegment memory;
+  protected final CompletionRing ring;
+  protected final QpTable<QueuePairRings> queuePairs;
+  protected final MemorySegment memory;
   private final Health health;
   private QueuePairRings lastFound;
 
@@ -55,32 +53,24 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    *
    * @param queue its name in messages
    */
-  CompletionParser(
-      String queue,
-      CompletionRing ring,
-      QpTable<QueuePairRings> queuePairs,
-      CompletionDecode decode,
-      Health health) {
+  protected CompletionParser(
+      String queue, CompletionRing ring, QpTable<QueuePairRings> queuePairs, Health health) {
     this.queue = queue;
     this.ring = ring;
     this.queuePairs = queuePairs;
-    this.decode = decode;
     this.health = health;
     this.memory = ring.memory();
-  }
-
-  /** This parser, for functions that exist only on such a card. */
-  public RtlParser rtl() {
-    throw new IllegalStateException("this card completes requests as the document says");
   }
 
   // ---- differences between cards
 
   /** Completes the oldest send of a ring, which has succeeded; returns 1 or 0 filled. */
-  abstract int completeSend(SendRing sends, int wqe, int bytes, Completions out, int count);
+  protected abstract int completeSend(
+      SendRing sends, int wqe, int bytes, Completions out, int count);
 
   /** Completes the oldest send of a queue pair, which has failed; returns 1 filled. */
-  abstract int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count);
+  protected abstract int failSend(
+      QueuePairRings qp, WcStatus status, int vendorError, Completions out, int count);
 
   /**
    * Completes an entry that is marked neither as an error nor as a send; returns the number of
@@ -88,7 +78,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    *
    * @param last the last dword
    */
-  abstract int completeReceive(
+  protected abstract int completeReceive(
       QueuePairRings qp,
       int last,
       int wqe,
@@ -98,14 +88,17 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
       Completions out,
       int count);
 
-  /** Whether an entry was completed by the driver before, or is not reported at all. */
-  abstract boolean isLate(QueuePairRings qp, long at, int wqe);
+  /** Whether an entry was completed by the driver before, so that polling reports nothing. */
+  protected abstract boolean isLate(QueuePairRings qp, long at, int wqe);
 
   /** Lets send rings continue after the completions since the last call. */
   public abstract void ringCompleted();
 
   /** Lets waiting send rings continue. Without this or any other lock. */
   public abstract void ringWaiting();
+
+  /** The queue is closed: nothing reads its ring any more. */
+  public abstract void close();
 
   // ---- taking completions
 
@@ -232,7 +225,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    *
    * @param flags of {@link Completions}
    */
-  final int succeed(
+  protected final int succeed(
       QueuePairRings qp,
       int wqe,
       int opcode,
@@ -267,9 +260,9 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
    * @param marked whether it is marked as a send
    * @param cause dword 10h
    */
-  final int error(
+  protected final int error(
       QueuePairRings qp, boolean marked, int wqe, int cause, Completions out, int count) {
-    int syndrome = CompletionDecode.syndrome(cause);
+    int syndrome = CompletionStatus.syndrome(cause);
     boolean send = marked || isSendError(qp, wqe);
     Receives receives = qp.receiver();
     if (!(send ? qp.sends().isOldest(wqe) : receives.expects(wqe))) {
@@ -277,12 +270,12 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     }
     WcStatus status =
         syndrome == NO_SYNDROME ? qp.errors().unknownCause(send) : CompletionStatus.of(syndrome);
-    int vendorError = DriverFlush.vendorError(status, cause >>> 8 & 0xff);
+    int vendorError = cause >>> 8 & 0xff;
     qp.errors().reported(send, status);
     int filled;
     if (send) {
       failures[status.code()]++;
-      filled = failSend(qp, status.code(), vendorError, out, count);
+      filled = failSend(qp, status, vendorError, out, count);
     } else if (receives.keepsFlushed() && status == WcStatus.WR_FLUSH_ERR) {
       receives.keep(wqe);
       filled = 0;
@@ -301,13 +294,9 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
 
   /**
    * The document leaves the direction out of an error completion; the software HCA marks sends. If
-   * the mark is missing, the queue decides, else the element's offset; the hardware revisions
-   * report errors of sends only.
+   * the mark is missing, the queue decides, else the element's offset.
    */
-  private boolean isSendError(QueuePairRings qp, int wqe) {
-    if (!decode.reportsReceiveErrors()) {
-      return true;
-    }
+  protected boolean isSendError(QueuePairRings qp, int wqe) {
     boolean sendsHere = qp.sendCompletions() == ring;
     boolean receivesHere = qp.receiveCompletions() == ring;
     if (sendsHere != receivesHere) {
@@ -316,20 +305,20 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     return !qp.receiver().expects(wqe);
   }
 
-  /** A completion without a matching request, unless it was completed here before. */
-  final int unexpected(QueuePairRings qp, boolean send, int wqe, int last) {
-    return qp.errors().takeLate(send, wqe) ? 0 : unexpected(qp.number(), wqe, last);
+  /** A completion without a matching request: the card has failed. */
+  protected int unexpected(QueuePairRings qp, boolean send, int wqe, int last) {
+    return unexpected(qp.number(), wqe, last);
   }
 
   private int unexpected(int qpn, int wqe, int last) {
-    if (decode.zerosBreak() && qpn == 0 && wqe == 0 && last == 0) {
-      health.fail(queue + " holds a completion of zeros: a zero-length message broke the card");
-      return 0;
-    }
-    health.fail(
-        "%s holds a completion that fits no request: QPN 0x%x, WQE 0x%x, last dword 0x%08x"
-            .formatted(queue, qpn, wqe, last));
+    health.fail("%s holds %s".formatted(queue, unexplained(qpn, wqe, last)));
     return 0;
+  }
+
+  /** What a completion without a matching request is, for the message. */
+  protected String unexplained(int qpn, int wqe, int last) {
+    return "a completion that fits no request: QPN 0x%x, WQE 0x%x, last dword 0x%08x"
+        .formatted(qpn, wqe, last);
   }
 
   /** The objects to notify, after the lock is released. */
@@ -342,7 +331,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
   }
 
   /** The position after the last polled completion, not counting silent ones. */
-  final int polledTo() {
+  protected final int polledTo() {
     return polledTo;
   }
 
@@ -383,7 +372,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     if (Cqe.opcode(last) == WqeOpcode.INVALID) {
       return qp.receiver().keepsFlushed()
           && !Cqe.isSend(last)
-          && CompletionStatus.of(CompletionDecode.syndrome(Cqe.immediate(memory, at)))
+          && CompletionStatus.of(CompletionStatus.syndrome(Cqe.immediate(memory, at)))
               == WcStatus.WR_FLUSH_ERR
           && !isSendError(qp, wqe);
     }

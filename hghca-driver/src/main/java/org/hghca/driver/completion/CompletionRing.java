@@ -82,7 +82,7 @@ public final class CompletionRing {
   }
 
   /** The offset in memory of a position. */
-  long place(int at) {
+  public long place(int at) {
     return (long) (at & mask) * Cqe.SIZE;
   }
 
@@ -97,7 +97,7 @@ public final class CompletionRing {
   }
 
   /** Whether the entry at a position is free. */
-  boolean isEmpty(int at) {
+  public boolean isEmpty(int at) {
     return Cqe.owner(memory, place(at)) == Cqe.SENTINEL;
   }
 
@@ -161,7 +161,7 @@ public final class CompletionRing {
   }
 
   /** Removes a completion; earlier ones are moved up. */
-  void remove(int at) {
+  public void remove(int at) {
     if (trace != null) {
       record(memory, place(at));
     }

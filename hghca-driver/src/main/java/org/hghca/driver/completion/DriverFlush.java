@@ -2,7 +2,6 @@ package org.hghca.driver.completion;
 
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ReceiveRequest;
-import org.hghca.verbs.WcStatus;
 
 /**
  * The requests of a queue pair in ERR that the driver completes: those that the card never sees.
@@ -10,24 +9,6 @@ import org.hghca.verbs.WcStatus;
  * completion queue unless said otherwise.
  */
 public interface DriverFlush {
-  /** Vendor error of a send whose time-out the driver has detected; no card uses nine bits. */
-  int SOFTWARE_TIME_OUT = 0x100;
-
-  /** Vendor error of a send that would have had the last PSN, on a card that stops there. */
-  int LAST_PSN = 0x101;
-
-  /** The vendor error of a send that failed: the card's code, or the driver's. */
-  static int vendorError(WcStatus status, int said) {
-    if (said != 0) {
-      return said;
-    }
-    return switch (status) {
-      case RETRY_EXC_ERR, RNR_RETRY_EXC_ERR -> SOFTWARE_TIME_OUT;
-      case LOC_QP_OP_ERR -> LAST_PSN;
-      default -> 0;
-    };
-  }
-
   /** Takes a receive that is posted in ERR, under the receive lock; false if the queue is full. */
   boolean post(ReceiveRequest request);
 

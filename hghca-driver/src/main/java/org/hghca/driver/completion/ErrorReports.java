@@ -16,17 +16,4 @@ public interface ErrorReports {
 
   /** The status of a request that the card has failed without a reason. */
   WcStatus unknownCause(boolean send);
-
-  /**
-   * Takes a completion without a matching outstanding request.
-   *
-   * @param wqe the offset in it
-   * @return false when it cannot be explained
-   */
-  boolean takeLate(boolean send, int wqe);
-
-  /** The receiver of RTL completions, on such a card only. */
-  default RtlReports rtl() {
-    throw new IllegalStateException("this card completes requests as the document says");
-  }
 }

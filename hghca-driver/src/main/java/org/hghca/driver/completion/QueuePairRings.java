@@ -1,6 +1,5 @@
 package org.hghca.driver.completion;
 
-import org.hghca.driver.ring.BudgetedSendRing;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.Receives;
 import org.hghca.driver.ring.SendRing;
@@ -12,7 +11,6 @@ public final class QueuePairRings {
   private final ReceiveRing receives;
   private final Receives receiver;
   private final int receiveFlags;
-  private final int bytesBeforeReceived;
   private final CompletionRing sendCompletions;
   private final CompletionRing receiveCompletions;
   private ErrorReports errors;
@@ -21,21 +19,21 @@ public final class QueuePairRings {
    * The rings of a queue pair.
    *
    * @param receiver the place of its receives: its own ring, or a shared receive queue
+   * @param receiveFlags of {@link org.hghca.verbs.Completions}, of every receive that succeeds
    */
   public QueuePairRings(
       int number,
       SendRing sends,
       ReceiveRing receives,
       Receives receiver,
-      GrhPlacement header,
+      int receiveFlags,
       CompletionRing sendCompletions,
       CompletionRing receiveCompletions) {
     this.number = number;
     this.sends = sends;
     this.receives = receives;
     this.receiver = receiver;
-    this.receiveFlags = header.flags();
-    this.bytesBeforeReceived = header.bytesBefore();
+    this.receiveFlags = receiveFlags;
     this.sendCompletions = sendCompletions;
     this.receiveCompletions = receiveCompletions;
   }
@@ -53,13 +51,8 @@ public final class QueuePairRings {
     return number;
   }
 
-  SendRing sends() {
+  public SendRing sends() {
     return sends;
-  }
-
-  /** Its sends on a card that needs such a ring. */
-  public BudgetedSendRing budgetedSends() {
-    return (BudgetedSendRing) sends;
   }
 
   public ReceiveRing receives() {
@@ -67,20 +60,13 @@ public final class QueuePairRings {
   }
 
   /** The place of its receives. */
-  Receives receiver() {
+  public Receives receiver() {
     return receiver;
   }
 
   /** Flags of every receive that succeeds. */
-  int receiveFlags() {
+  public int receiveFlags() {
     return receiveFlags;
-  }
-
-  /**
-   * The bytes of a receive that the card does not count: where verbs define a global route header.
-   */
-  int bytesBeforeReceived() {
-    return bytesBeforeReceived;
   }
 
   /** The completion queue of its sends. */

@@ -1,5 +1,5 @@
 /**
- * Processing of completions: the ring that the card writes, the parsers that determine the meaning
+ * Processing of completions: the ring that the card writes, the parser that determines the meaning
  * of an entry, the completions that the driver generates in place of the card, and the notification
  * of the completion channel. It uses only the rings of a queue pair.
  *

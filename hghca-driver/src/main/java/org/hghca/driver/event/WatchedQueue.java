@@ -1,7 +1,7 @@
 package org.hghca.driver.event;
 
 /** A completion queue for the event thread. Called without a lock. */
-public interface WatchedQueue {
+public interface WatchedQueue extends EventSource {
 
   /** The result of checking a queue for completions to report. */
   enum Look {

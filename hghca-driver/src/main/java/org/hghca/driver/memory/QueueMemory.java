@@ -34,7 +34,8 @@ public final class QueueMemory {
   }
 
   /** Registers memory once more, under a key of its own; the first registration owns it. */
-  Registrar.Registration registerAgain(Registrar.Registration first, int pd, int accessBits) {
+  public Registrar.Registration registerAgain(
+      Registrar.Registration first, int pd, int accessBits) {
     return registrar.registerAgain(first, pd, accessBits);
   }
 

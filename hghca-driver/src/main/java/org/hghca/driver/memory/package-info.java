@@ -1,5 +1,2 @@
-/**
- * Registration of memory with the card: regions with their keys and page addresses, and, for a card
- * that stops at bad requests, the memory that requests may name.
- */
+/** Registration of memory with the card: regions with their keys and page addresses. */
 package org.hghca.driver.memory;

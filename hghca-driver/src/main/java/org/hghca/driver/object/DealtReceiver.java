@@ -1,5 +1,6 @@
 package org.hghca.driver.object;
 
+import java.util.function.Consumer;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.provider.srq.Due;
@@ -11,12 +12,10 @@ import org.hghca.provider.srq.SharedQueue;
  * The card is not aware of sharing.
  */
 final class DealtReceiver implements SharedReceiver {
-  private final HghcaQueuePair qp;
   private final ReceiveRing ring;
   private final ReceiveShare share;
 
-  DealtReceiver(HghcaQueuePair qp, ReceiveRing ring, ReceiveShare share) {
-    this.qp = qp;
+  DealtReceiver(ReceiveRing ring, ReceiveShare share) {
     this.ring = ring;
     this.share = share;
   }
@@ -50,8 +49,8 @@ final class DealtReceiver implements SharedReceiver {
   }
 
   @Override
-  public void takeBack(HghcaCompletionQueue cq) {
-    share.takeBack(then -> cq.drop(qp.rings(), then));
+  public void takeBack(Consumer<Runnable> drop) {
+    share.takeBack(drop);
   }
 
   @Override

@@ -2,20 +2,25 @@ package org.hghca.driver.object;
 
 import java.util.Collection;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.ring.SendChecks;
+import org.hghca.driver.event.EventSource;
+import org.hghca.driver.event.WatchedQueue;
+import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.provider.AbstractContext;
 
-/** The objects of a device with a number on the card, and the contexts. Thread-safe. */
+/**
+ * The objects of a device with a number on the card, as events and error flows know them, and the
+ * contexts. Thread-safe.
+ */
 final class DeviceObjects {
-  private final QpTable<HghcaQueuePair> queuePairs;
+  private final QpTable<RecoveredQueuePair> queuePairs;
   private final QpTable<QueuePairRings> rings;
-  private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
-  private final Map<Integer, HardwareSrq> sharedQueues = new ConcurrentHashMap<>();
-  private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
+  private final Map<Integer, WatchedQueue> completionQueues = new ConcurrentHashMap<>();
+  private final Map<Integer, EventSource> sharedQueues = new ConcurrentHashMap<>();
+  private final Set<AbstractContext> contexts = ConcurrentHashMap.newKeySet();
 
   /**
    * Without objects.
@@ -27,7 +32,7 @@ final class DeviceObjects {
     this.rings = new QpTable<>(endQp);
   }
 
-  QpTable<HghcaQueuePair> queuePairs() {
+  QpTable<RecoveredQueuePair> queuePairs() {
     return queuePairs;
   }
 
@@ -36,68 +41,55 @@ final class DeviceObjects {
     return rings;
   }
 
-  void add(HghcaQueuePair qp) {
+  void add(RecoveredQueuePair qp) {
     rings.put(qp.number(), qp.rings());
     queuePairs.put(qp.number(), qp);
   }
 
-  void remove(HghcaQueuePair qp) {
+  void remove(RecoveredQueuePair qp) {
     queuePairs.remove(qp.number());
     rings.remove(qp.number());
   }
 
-  /** The queue pair with an outstanding request that names memory by this key. */
-  Optional<String> userOf(int key) {
-    return Optional.ofNullable(queuePairs.first(qp -> qp.names(key))).map(HghcaQueuePair::describe);
-  }
-
-  /**
-   * The number of a queue pair's protection domain; {@link SendChecks#UNKNOWN} if there is none.
-   */
-  int domainOf(int number) {
-    HghcaQueuePair qp = queuePairs.find(number);
-    return qp == null ? SendChecks.UNKNOWN : qp.domain().number();
-  }
-
   /** The completion queues on the card. */
-  Collection<HghcaCompletionQueue> completionQueues() {
+  Collection<WatchedQueue> completionQueues() {
     return completionQueues.values();
   }
 
   /** The completion queue with a number; null when there is none. */
-  HghcaCompletionQueue completionQueue(int number) {
+  WatchedQueue completionQueue(int number) {
     return completionQueues.get(number);
   }
 
-  void add(HghcaCompletionQueue queue) {
-    completionQueues.put(queue.number(), queue);
+  void addCompletionQueue(int number, WatchedQueue queue) {
+    completionQueues.put(number, queue);
   }
 
-  void remove(HghcaCompletionQueue queue) {
-    completionQueues.remove(queue.number());
+  void removeCompletionQueue(int number) {
+    completionQueues.remove(number);
   }
 
   /** The card's shared receive queue with a number; null when there is none. */
-  HardwareSrq sharedReceiveQueue(int number) {
+  EventSource sharedReceiveQueue(int number) {
     return sharedQueues.get(number);
   }
 
-  void add(HardwareSrq queue) {
-    sharedQueues.put(queue.number(), queue);
+  void addSharedReceiveQueue(int number, EventSource queue) {
+    sharedQueues.put(number, queue);
   }
 
-  void remove(HardwareSrq queue) {
-    sharedQueues.remove(queue.number());
+  void removeSharedReceiveQueue(int number) {
+    sharedQueues.remove(number);
   }
 
   /** The contexts that are open; they add and remove themselves. */
-  Set<DeviceContext> contexts() {
+  Set<AbstractContext> contexts() {
     return contexts;
   }
 
   /** The device is dead: notifies all of them. Under any lock. */
   void deviceFailed() {
-    queuePairs.forEach(HghcaQueuePair::deviceFailed);
-    contexts.forEach(DeviceContext::deviceFailed);
+    queuePairs.forEach(RecoveredQueuePair::deviceFailed);
+    contexts.forEach(AbstractContext::deviceFailed);
   }
 }

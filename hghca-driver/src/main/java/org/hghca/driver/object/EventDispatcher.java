@@ -4,8 +4,10 @@ import java.util.Collection;
 import java.util.Optional;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventType;
+import org.hghca.driver.event.EventSource;
 import org.hghca.driver.event.EventTargets;
 import org.hghca.driver.event.WatchedQueue;
+import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.provider.Health;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QpState;
@@ -59,7 +61,7 @@ final class EventDispatcher implements EventTargets {
   }
 
   private boolean queuePair(AsyncEventType type, int qpn, boolean failed) {
-    HghcaQueuePair qp = objects.queuePairs().find(qpn);
+    RecoveredQueuePair qp = objects.queuePairs().find(qpn);
     if (qp == null) {
       return false;
     }
@@ -75,7 +77,7 @@ final class EventDispatcher implements EventTargets {
 
   /** A queue pair on its way to RESET passes through ERR, which the program did not request. */
   private boolean lastReceive(int qpn) {
-    HghcaQueuePair qp = objects.queuePairs().find(qpn);
+    RecoveredQueuePair qp = objects.queuePairs().find(qpn);
     boolean fails = qp != null && qp.state() != QpState.RESET;
     if (fails) {
       qp.failed();
@@ -85,7 +87,7 @@ final class EventDispatcher implements EventTargets {
   }
 
   private boolean sharedReceiveQueue(AsyncEventType type, int srqn) {
-    HardwareSrq queue = objects.sharedReceiveQueue(srqn);
+    EventSource queue = objects.sharedReceiveQueue(srqn);
     if (queue == null) {
       return false;
     }
@@ -94,11 +96,11 @@ final class EventDispatcher implements EventTargets {
   }
 
   private boolean completionQueueFailed(int cqn) {
-    HghcaCompletionQueue queue = objects.completionQueue(cqn);
+    WatchedQueue queue = objects.completionQueue(cqn);
     if (queue == null) {
       return false;
     }
-    queue.context().raise(AsyncEventType.CQ_ERR, queue);
+    queue.raise(AsyncEventType.CQ_ERR);
     return true;
   }
 

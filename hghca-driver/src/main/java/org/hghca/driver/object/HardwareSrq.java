@@ -1,9 +1,11 @@
 package org.hghca.driver.object;
 
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.SrqContext;
 import org.hghca.driver.card.Card;
+import org.hghca.driver.event.EventSource;
 import org.hghca.driver.memory.Registrar;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveChain;
@@ -14,6 +16,7 @@ import org.hghca.provider.LockRank;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.SharedQueue;
+import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
@@ -23,7 +26,7 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
  * A shared receive queue of the card, whose requests are a {@link ReceiveChain}. Its lock is taken
  * under those of the completion queues, since completions free slots.
  */
-final class HardwareSrq extends SharedQueue implements ReceiveSharing {
+final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSource {
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final Card card;
@@ -54,7 +57,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing {
       undo.add(memory::close);
       this.chain = ReceiveChain.of(memory.mapping().segment(), strideLog, slots);
       card.commands().sw2hwSrq(number, context(memory, chain, config.limit()));
-      device.objects().add(this);
+      device.objects().addSharedReceiveQueue(number, this);
       pd.deviceContext().count(this);
       publish();
       undo.forget();
@@ -169,12 +172,6 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing {
 
   /** A queue pair that uses it: only its name is needed. */
   private final class Receiver implements SharedReceiver {
-    private final HghcaQueuePair qp;
-
-    Receiver(HghcaQueuePair qp) {
-      this.qp = qp;
-    }
-
     @Override
     public SharedQueue queue() {
       return HardwareSrq.this;
@@ -208,8 +205,8 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing {
     }
 
     @Override
-    public void takeBack(HghcaCompletionQueue cq) {
-      cq.drop(qp.rings(), () -> {});
+    public void takeBack(Consumer<Runnable> drop) {
+      drop.accept(() -> {});
     }
 
     @Override
@@ -228,8 +225,8 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing {
   }
 
   @Override
-  public SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring) {
-    return new Receiver(qp);
+  public SharedReceiver receiver(SharingQueuePair qp, ReceiveRing ring) {
+    return new Receiver();
   }
 
   @Override
@@ -242,8 +239,8 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing {
     return new SpinLock(LockRank.RECEIVES);
   }
 
-  /** The card has reported an event. */
-  void raise(AsyncEventType type) {
+  @Override
+  public void raise(AsyncEventType type) {
     pd.deviceContext().raise(type, this);
   }
 
@@ -326,7 +323,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing {
   /** Remaining requests are dropped; no queue pair uses it. */
   @Override
   protected void release() {
-    device.objects().remove(this);
+    device.objects().removeSharedReceiveQueue(number);
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
     card.deferredFree()

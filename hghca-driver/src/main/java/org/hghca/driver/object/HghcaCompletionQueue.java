@@ -3,7 +3,6 @@ package org.hghca.driver.object;
 import java.util.Optional;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.completion.CompletionNotifier;
@@ -11,11 +10,9 @@ import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.completion.DriverFlush;
 import org.hghca.driver.completion.FlushingQueuePairs;
-import org.hghca.driver.completion.OutstandingWork;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.event.WatchedQueue;
 import org.hghca.driver.memory.Ring;
-import org.hghca.driver.recovery.RecoveredCompletionQueue;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.CompletionRoom;
@@ -30,7 +27,9 @@ import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.Due;
 import org.hghca.provider.srq.SharedCompletions;
+import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
@@ -44,7 +43,7 @@ import org.hghca.vfio.VfioException;
  * completes requests from it, {@link CompletionNotifier} notifies the completion channel.
  */
 final class HghcaCompletionQueue extends Resource
-    implements RecoveredCompletionQueue, WatchedQueue, SharedCompletions, ContextCounters.Counted {
+    implements CompletionQueue, WatchedQueue, SharedCompletions, ContextCounters.Counted {
   /** After so many polls that found nothing a device in software may use the thread. */
   private static final int IDLE_EVERY = 64;
 
@@ -98,7 +97,8 @@ final class HghcaCompletionQueue extends Resource
       this.ring = new CompletionRing(card.trace(), number, memory.segment(), slots, first);
       this.room = new CompletionRoom(slots);
       this.flushing = new FlushingQueuePairs(ring);
-      this.parser = device.support().parser(describe(), ring);
+      this.parser = device.family().parser(describe(), ring, lock);
+      undo.add(this::closeParser);
       this.notifier =
           new CompletionNotifier<>(
               this,
@@ -109,7 +109,7 @@ final class HghcaCompletionQueue extends Resource
               device.events().hasEventQueues(),
               config.channel().map(EventChannel.class::cast));
       card.commands().sw2hwCq(number, cqc(slots, eqn));
-      device.objects().add(this);
+      device.objects().addCompletionQueue(number, this);
       context.count(this);
       publish();
       undo.forget();
@@ -150,6 +150,10 @@ final class HghcaCompletionQueue extends Resource
 
   int number() {
     return number;
+  }
+
+  CompletionParser parser() {
+    return parser;
   }
 
   CompletionRing completions() {
@@ -292,6 +296,11 @@ final class HghcaCompletionQueue extends Resource
   // ---- notification
 
   @Override
+  public void raise(AsyncEventType type) {
+    context.raise(type, this);
+  }
+
+  @Override
   public Optional<CompletionChannel> channel() {
     return notifier.channel();
   }
@@ -348,8 +357,8 @@ final class HghcaCompletionQueue extends Resource
     return look;
   }
 
-  @Override
-  public void addFlushing(DriverFlush flush) {
+  /** A queue pair in error has requests that the driver completes. */
+  void addFlushing(DriverFlush flush) {
     Look look;
     Due found;
     lock.lock();
@@ -404,36 +413,23 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  @Override
-  public OutstandingWork outstandingWork(QueuePairRings qp) {
-    lock.lock();
-    try {
-      return parser.rtl().outstandingWork(qp);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  @Override
-  public boolean goOn() {
-    lock.lock();
-    try {
-      return !isClosed() && parser.rtl().goOn();
-    } finally {
-      lock.unlock();
-    }
-  }
-
   // ---- life cycle
 
-  @Override
-  public void distrust() {
+  /** The card may continue to write here for closed queue pairs. */
+  void distrust() {
     distrusted = true;
   }
 
   @Override
   public void addTo(ContextCounters counters) {
     counters.add(taken(), parser.failures());
+  }
+
+  /** Other threads use it under the lock. */
+  private void closeParser() {
+    lock.lock();
+    parser.close();
+    lock.unlock();
   }
 
   private long taken() {
@@ -443,9 +439,8 @@ final class HghcaCompletionQueue extends Resource
   @Override
   protected void release() {
     // A poll in progress ends first; a later one finds the queue closed.
-    lock.lock();
-    lock.unlock();
-    device.objects().remove(this);
+    closeParser();
+    device.objects().removeCompletionQueue(number);
     context.countNoMore(this);
     context.forgetEvents(this);
     notifier.close();
@@ -463,7 +458,7 @@ final class HghcaCompletionQueue extends Resource
             memory::close,
             () -> {
               icm.close();
-              freeNumber();
+              device.family().freeCompletionQueue(number, end, taken() != 0);
             });
   }
 
@@ -473,21 +468,6 @@ final class HghcaCompletionQueue extends Resource
       device.cqNumbers().retire(number);
       throw new VerbsException(
           Errno.EIO, "the card may still write completions to %s".formatted(describe()));
-    }
-  }
-
-  /**
-   * The position at which the card continues under this number, if it does not start again, is
-   * known only on one card.
-   */
-  private void freeNumber() {
-    HardwareProfile profile = card.limits().profile();
-    if (profile.positionsResumable()) {
-      device.cqNumbers().free(number, end);
-    } else if (!profile.positionsSurviveDestroy() || end == 0 && taken() == 0) {
-      device.cqNumbers().free(number);
-    } else {
-      device.cqNumbers().retire(number);
     }
   }
 }

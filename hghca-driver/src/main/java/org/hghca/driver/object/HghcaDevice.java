@@ -2,20 +2,14 @@ package org.hghca.driver.object;
 
 import java.security.SecureRandom;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.function.Function;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.card.OwnGids;
 import org.hghca.driver.event.DeviceEvents;
-import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.QueueMemory;
-import org.hghca.driver.memory.RegionGuard;
 import org.hghca.driver.memory.Registrar;
-import org.hghca.driver.recovery.DeviceRecovery;
-import org.hghca.driver.recovery.RecoveryCounts;
-import org.hghca.driver.recovery.SoftwareMaintenance;
-import org.hghca.driver.ring.InFlightLimits;
 import org.hghca.driver.ring.ReceivePosition;
 import org.hghca.provider.KernelNeighbors;
 import org.hghca.provider.Neighbors;
@@ -45,9 +39,8 @@ public final class HghcaDevice {
   private final RingNumbers<Integer> cqNumbers;
   private final RingNumbers<ReceivePosition> qpNumbers;
 
-  private final CardSupport support;
+  private final CardFamily family;
   private final SrqRefill srqRefill;
-  private final RecoveryCounts counts = new RecoveryCounts();
   private final LinkAddress address;
 
   /** The port's GIDs in the order of its table; set by {@link #start}. */
@@ -59,9 +52,10 @@ public final class HghcaDevice {
   /**
    * A card after bring-up.
    *
+   * @param family makes the family of the card
    * @param takeDown the reverse of the bring-up
    */
-  public HghcaDevice(Card card, Runnable takeDown) {
+  public HghcaDevice(Card card, Function<DeviceParts, CardFamily> family, Runnable takeDown) {
     this.card = card;
     this.srqRefill =
         new SrqRefill(
@@ -90,7 +84,18 @@ public final class HghcaDevice {
     this.qpNumbers =
         new RingNumbers<>(
             "queue pairs", limits.firstQp(), limits.endQp(), limits.startQp(new SecureRandom()));
-    this.support = makeSupport();
+    this.family =
+        family.apply(
+            new DeviceParts(
+                card,
+                objects.queuePairs(),
+                objects.rings(),
+                qpNumbers,
+                cqNumbers,
+                pdNumbers,
+                queueMemory,
+                registrar.endKey(),
+                () -> events.settle()));
     this.address = LinkAddress.of(card.function());
     // The kernel's network has nothing to do with that of a software HCA.
     boolean isCard = card.function().locator().scheme().equals("pci");
@@ -98,50 +103,26 @@ public final class HghcaDevice {
     card.health().onFailure(objects::deviceFailed);
   }
 
-  private CardSupport makeSupport() {
-    if (card.limits().profile().flushesInHardware()) {
-      return new StandardSupport(card, objects.rings());
-    }
-    Limits limits = card.limits();
-    InFlightLimits inFlight =
-        new InFlightLimits(limits.profile(), limits.outstanding(), limits.inFlight());
-    return new RtlSupport(
-        card,
-        objects.rings(),
-        objects::domainOf,
-        new RegionGuard(new KeyTable(registrar.endKey()), objects::userOf, card.health()),
-        new DeviceRecovery(
-            card,
-            inFlight,
-            qpNumbers,
-            objects.queuePairs(),
-            new SoftwareMaintenance(
-                card, inFlight, objects.queuePairs(), objects.completionQueues()),
-            counts),
-        queueMemory,
-        pdNumbers);
-  }
-
   /** Starts operation; the last step of the bring-up. */
   public void start() {
     gids = OwnGids.of(card, address);
     try (Undo undo = new Undo()) {
-      support.open();
-      undo.add(support::close);
+      family.open();
+      undo.add(family::close);
       events =
           new DeviceEvents(
               card, queueMemory, pdNumbers, new EventDispatcher(objects, card.health()));
       undo.forget();
     }
-    support.start();
+    family.start();
   }
 
   /** The first step of the shutdown. */
   public void stop() {
     srqRefill.stop();
-    support.stop();
+    family.stop();
     events.close();
-    support.close();
+    family.close();
   }
 
   /** Stops caching memory for later rings. */
@@ -161,9 +142,9 @@ public final class HghcaDevice {
     return registrar;
   }
 
-  /** What the driver does that the card does not. */
-  CardSupport support() {
-    return support;
+  /** What its objects are made of on its kind of card. */
+  CardFamily family() {
+    return family;
   }
 
   public BufferPool buffers() {
@@ -214,23 +195,9 @@ public final class HghcaDevice {
     return qpNumbers;
   }
 
-  public RecoveryCounts counts() {
-    return counts;
-  }
-
-  /** The packets before the last PSN of the queue pair that ends there next; empty for none. */
-  public OptionalLong psnsLeft() {
-    return support.psnsLeft();
-  }
-
-  /** How often READs carried a queue pair over the PSN wrap. */
-  public long carriedWraps() {
-    return support.carriedWraps();
-  }
-
-  /** Number of READs that did. */
-  public long carryingReads() {
-    return support.carryingReads();
+  /** What the driver had to do since the bring-up that the card does not. */
+  public FamilyCounts counts() {
+    return family.counts();
   }
 
   LinkAddress address() {

@@ -2,7 +2,7 @@ package org.hghca.driver.object;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
-import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.memory.Registrar;
 import org.hghca.provider.Failures;
 import org.hghca.provider.RegionMemory;
@@ -39,9 +39,8 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
       return access.contains(AccessFlag.ZERO_BASED) ? 0 : memory.address();
     }
 
-    KeyTable.Entry entry(int key) {
-      return new KeyTable.Entry(
-          key, pd.number(), start(), memory.byteSize(), AccessFlag.bits(access));
+    KeyedMemory entry(int key) {
+      return new KeyedMemory(key, pd.number(), start(), memory.byteSize(), AccessFlag.bits(access));
     }
 
     DmaAccess dmaAccess() {
@@ -96,7 +95,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   /** Requests may name the memory from here on. */
   private void admit(Subject s) {
-    s.pd.device().support().admit(s.entry(registration.key()));
+    s.pd.device().family().admit(s.entry(registration.key()));
   }
 
   /**
@@ -105,7 +104,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
    * @throws VerbsException EBUSY while outstanding requests name it
    */
   private void withdraw(Subject s) {
-    s.pd.device().support().withdraw(s.entry(registration.key()));
+    s.pd.device().family().withdraw(s.entry(registration.key()));
   }
 
   private DmaMapping map(Subject s) {

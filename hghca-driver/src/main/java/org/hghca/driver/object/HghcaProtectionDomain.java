@@ -2,11 +2,9 @@ package org.hghca.driver.object;
 
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
-import java.util.Optional;
 import java.util.Set;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.memory.DomainRings;
-import org.hghca.driver.memory.WrapPages;
 import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.SoftwareSrq;
@@ -36,11 +34,6 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
 
   private final DomainRings rings;
 
-  /** Null as long as no queue pair needs them; under the lock beside it. */
-  private WrapPages.Keys wrapKeys;
-
-  private final Object wrapLock = new Object();
-
   HghcaProtectionDomain(DeviceContext context) {
     super(context, context.hghca().buffers(), UNSUPPORTED);
     this.context = context;
@@ -67,16 +60,6 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
   /** Memory of its queue pairs' rings. */
   DomainRings rings() {
     return rings;
-  }
-
-  /** The keys for the PSN wrap, from the first queue pair that needs them on. */
-  Optional<WrapPages.Keys> wrapKeys() {
-    synchronized (wrapLock) {
-      if (wrapKeys == null) {
-        wrapKeys = device().support().wrapKeys(number).orElse(null);
-      }
-      return Optional.ofNullable(wrapKeys);
-    }
   }
 
   HghcaDevice device() {
@@ -133,11 +116,7 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
     try (Undo undo = new Undo()) {
       undo.add(() -> device().pdNumbers().free(number));
       undo.add(rings::close);
-      synchronized (wrapLock) {
-        if (wrapKeys != null) {
-          undo.add(wrapKeys::close);
-        }
-      }
+      undo.add(() -> device().family().endDomain(number));
     }
   }
 }

@@ -10,20 +10,14 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.completion.DriverFlush;
-import org.hghca.driver.completion.GrhPlacement;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.memory.WrapPages;
 import org.hghca.driver.recovery.ErrorFlow;
-import org.hghca.driver.recovery.HardwareErrorFlow;
 import org.hghca.driver.recovery.RecoveredQueuePair;
-import org.hghca.driver.recovery.SoftwareErrorFlow;
-import org.hghca.driver.ring.BudgetedSendRing;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
-import org.hghca.driver.ring.WrapReads;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QpContexts;
@@ -109,13 +103,12 @@ final class HghcaQueuePair extends Resource
     this.type = config.type();
     Limits limits = card.limits();
     HardwareProfile profile = limits.profile();
-    GrhPlacement header = GrhPlacement.of(type, profile);
     this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
     this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
     ReceiveSharing shared =
         SharedQueue.of(config, pd).map(queue -> ReceiveSharing.of(queue, limits)).orElse(null);
-    // On a card with workarounds, other threads also read the rings, or ring for it.
-    boolean locks = !config.isSingleOwner() || !profile.flushesInHardware();
+    CardFamily family = device.family();
+    boolean locks = !config.isSingleOwner() || family.sharesRings();
     SpinLock receiveLock = locks ? new SpinLock(LockRank.RECEIVES) : null;
     QueuePairCapabilities sizes = config.capabilities();
     if (shared == null) {
@@ -147,11 +140,12 @@ final class HghcaQueuePair extends Resource
       this.memory = new QueuePairMemory(pd.rings(), geometry, sizes.receiveDepth() > 0);
       undo.add(memory::close);
       this.receives =
-          receives(
-              geometry,
-              sizes,
-              header.bytesBefore(),
-              access(memory.receives(), locks && shared == null));
+          family.receives(
+              type,
+              geometry.receives(
+                  access(memory.receives(), locks && shared == null), number, sizes.receiveDepth()),
+              sizes.maxReceiveSge(),
+              pd.number());
       this.share = shared == null ? null : shared.receiver(this, receives);
       QueuePairContext fresh =
           QpContexts.fresh(
@@ -168,36 +162,20 @@ final class HghcaQueuePair extends Resource
       if (share != null) {
         share.tell(fresh);
       }
-      this.context = new ProgrammedContext(type, fresh, card.commands(), profile);
+      this.context = new ProgrammedContext(type, fresh, card.commands(), family.contexts());
       RingShape shape =
           geometry.sends(access(memory.sends(), locks), number, capabilities.sendDepth());
       SendWriter writer =
           new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
       SpinLock sendLock = locks ? new SpinLock(LockRank.SENDS) : null;
-      // The two kinds of card differ here.
-      if (profile.flushesInHardware()) {
-        this.sends =
-            new SendRing(shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend);
-        this.state = new QueuePairState(card.health(), sends, receiveLock, true);
-        this.rings = rings(header);
-        this.errorFlow =
-            new HardwareErrorFlow(
-                this, state, context, card.commands(), device.events()::settle, device.qpNumbers());
-      } else {
-        RtlSupport support = device.support().rtl();
-        this.sends =
-            new BudgetedSendRing(
-                shape,
-                writer,
-                pd.deviceContext().uar(),
-                sendLock,
-                this::refuseSend,
-                support.sendChecks(pd.number()),
-                support.recovery().inFlight());
-        this.state = new QueuePairState(card.health(), sends, receiveLock, false);
-        this.rings = rings(header);
-        this.errorFlow = new SoftwareErrorFlow(this, state, context, support.recovery());
-      }
+      this.sends =
+          family.sends(
+              shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend, pd.number());
+      this.state = new QueuePairState(card.health(), sends, receiveLock);
+      this.rings = makeRings();
+      this.errorFlow =
+          family.errorFlow(
+              this, state, context, sendCompletionQueue.parser(), receiveCompletionQueue.parser());
       rings.reportTo(errorFlow);
       device.objects().add(this);
       pd.deviceContext().count(this);
@@ -234,27 +212,15 @@ final class HghcaQueuePair extends Resource
     return number == DeviceExtension.GSI_NUMBER;
   }
 
-  private QueuePairRings rings(GrhPlacement header) {
+  private QueuePairRings makeRings() {
     return new QueuePairRings(
         number,
         sends,
         receives,
         share == null ? receives : share,
-        header,
+        card.limits().receiveFlags(type),
         sendCompletionQueue.completions(),
         receiveCompletionQueue.completions());
-  }
-
-  private ReceiveRing receives(
-      QueueGeometry geometry,
-      QueuePairCapabilities sizes,
-      int bytesBeforeReceived,
-      RingMemory access) {
-    return new ReceiveRing(
-        geometry.receives(access, number, sizes.receiveDepth()),
-        sizes.maxReceiveSge(),
-        device.support().receiveChecks(pd.number(), bytesBeforeReceived),
-        device.support().fillerKey());
   }
 
   /**
@@ -524,28 +490,10 @@ final class HghcaQueuePair extends Resource
             : "%s is in %s and takes no %s requests".formatted(describe(), state(), what));
   }
 
-  /** Whether an outstanding request names memory by its key. */
-  boolean names(int key) {
-    state.lockReceives();
-    try {
-      if (receives.names(key)) {
-        return true;
-      }
-    } finally {
-      state.unlockReceives();
-    }
-    return sends.names(key);
-  }
-
   // ---- reports of completions, under a completion queue's lock
 
   ErrorFlow errorFlow() {
     return errorFlow;
-  }
-
-  @Override
-  public SoftwareErrorFlow software() {
-    return errorFlow.software();
   }
 
   @Override
@@ -557,8 +505,8 @@ final class HghcaQueuePair extends Resource
     return isNew;
   }
 
-  /** The device is dead: nothing is posted any more. */
-  void deviceFailed() {
+  @Override
+  public void deviceFailed() {
     failed();
     state.openSends();
   }
@@ -587,7 +535,7 @@ final class HghcaQueuePair extends Resource
 
   @Override
   public Optional<WrapMemory> offerWrapMemory() {
-    return wrapKeys().map(WrapPages.Keys::offer);
+    return type == QpType.RC ? device.family().offerWrapMemory(pd.number()) : Optional.empty();
   }
 
   @Override
@@ -599,14 +547,9 @@ final class HghcaQueuePair extends Resource
           "%s is in %s: memory for the PSN wrap is taken between RESET and RTS"
               .formatted(describe(), state()));
     }
-    int most = Math.min(WrapPages.BYTES, card.limits().profile().readBytesInFlight());
-    wrapKeys()
-        .ifPresent(
-            own -> rings.budgetedSends().wrapBy(new WrapReads(ofPeer, own.sinkKey(), 0, most)));
-  }
-
-  private Optional<WrapPages.Keys> wrapKeys() {
-    return type == QpType.RC ? pd.wrapKeys() : Optional.empty();
+    if (type == QpType.RC) {
+      device.family().takeWrapMemory(this, ofPeer, pd.number());
+    }
   }
 
   @Override
@@ -626,10 +569,6 @@ final class HghcaQueuePair extends Resource
           Errno.EINVAL,
           "%s is of the general services, whose Q_Key is 0x%08x, not 0x%08x"
               .formatted(describe(), GSI_QKEY, attributes.qkey()));
-    }
-    if (to == QpState.SQD && !card.limits().profile().sqdSqeStates()) {
-      throw new VerbsException(
-          Errno.EOPNOTSUPP, "%s cannot go to SQD on this card".formatted(describe()));
     }
     try {
       if (to == QpState.RESET || to == QpState.ERR) {
@@ -688,6 +627,18 @@ final class HghcaQueuePair extends Resource
   }
 
   @Override
+  public void addFlushing() {
+    sendCompletionQueue.addFlushing(errorFlow.flush());
+    receiveCompletionQueue.addFlushing(errorFlow.flush());
+  }
+
+  @Override
+  public void distrustCompletions() {
+    sendCompletionQueue.distrust();
+    receiveCompletionQueue.distrust();
+  }
+
+  @Override
   public boolean sharesReceives() {
     return share != null;
   }
@@ -708,9 +659,9 @@ final class HghcaQueuePair extends Resource
   public void forget() {
     sendCompletionQueue.drop(rings, sends::reset);
     if (share == null) {
-      receiveCompletionQueue.drop(rings, () -> receives.resume(errorFlow.firstReceive()));
+      receiveCompletionQueue.drop(rings, receives::reset);
     } else {
-      share.takeBack(receiveCompletionQueue);
+      share.takeBack(then -> receiveCompletionQueue.drop(rings, then));
     }
     errorFlow.reset();
   }

@@ -5,6 +5,7 @@ import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.srq.SharedQueue;
+import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.QueuePairCapabilities;
 
@@ -13,7 +14,7 @@ import org.hghca.verbs.QueuePairCapabilities;
  * otherwise the driver deals its requests to the receive rings. One of the two is selected at
  * creation.
  */
-sealed interface ReceiveSharing permits HardwareSrq, ReceiveSharing.Dealing {
+interface ReceiveSharing {
   SharedQueue queue();
 
   /** The capabilities that the rings of a queue pair must have. */
@@ -27,11 +28,11 @@ sealed interface ReceiveSharing permits HardwareSrq, ReceiveSharing.Dealing {
    *
    * @param ring the queue pair's own ring, with the required capabilities
    */
-  SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring);
+  SharedReceiver receiver(SharingQueuePair qp, ReceiveRing ring);
 
   /** That of a queue of this driver. */
   static ReceiveSharing of(SharedQueue queue, Limits limits) {
-    return queue instanceof HardwareSrq card ? card : new Dealing((SoftwareSrq) queue, limits);
+    return queue instanceof ReceiveSharing card ? card : new Dealing((SoftwareSrq) queue, limits);
   }
 
   /** The driver deals the requests. */
@@ -49,8 +50,8 @@ sealed interface ReceiveSharing permits HardwareSrq, ReceiveSharing.Dealing {
     }
 
     @Override
-    public SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring) {
-      return new DealtReceiver(qp, ring, queue.share(qp, ring));
+    public SharedReceiver receiver(SharingQueuePair qp, ReceiveRing ring) {
+      return new DealtReceiver(ring, queue.share(qp, ring));
     }
   }
 }

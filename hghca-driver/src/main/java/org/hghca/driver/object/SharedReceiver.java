@@ -1,5 +1,6 @@
 package org.hghca.driver.object;
 
+import java.util.function.Consumer;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.ring.Receives;
 import org.hghca.provider.srq.SharedQueue;
@@ -29,8 +30,10 @@ interface SharedReceiver extends Receives {
   boolean isResetByError();
 
   /**
-   * Takes back the requests of the queue pair; its unpolled completions are dropped. The card has
-   * finished with it.
+   * Takes back the requests of the queue pair. The card has finished with it.
+   *
+   * @param drop drops the unpolled completions of the queue pair, and runs what it is given under
+   *     the same lock
    */
-  void takeBack(HghcaCompletionQueue cq);
+  void takeBack(Consumer<Runnable> drop);
 }

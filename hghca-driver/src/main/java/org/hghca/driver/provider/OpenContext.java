@@ -6,6 +6,7 @@ import org.hghca.driver.PsnUse;
 import org.hghca.driver.RetiredNumbers;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.object.DeviceContext;
+import org.hghca.driver.object.FamilyCounts;
 import org.hghca.driver.object.HghcaDevice;
 import org.hghca.verbs.RdmaDevice;
 
@@ -27,6 +28,7 @@ final class OpenContext extends DeviceContext implements HghcaContext {
   public CardInformation card() {
     check();
     Card card = device.card();
+    FamilyCounts counts = device.counts();
     return new CardInformation(
         card.limits().profile().name(),
         card.hcrBase(),
@@ -35,13 +37,13 @@ final class OpenContext extends DeviceContext implements HghcaContext {
         new RetiredNumbers(
             device.qpNumbers().retired(),
             device.cqNumbers().retired(),
-            device.counts().lateCompletions(),
-            device.counts().endedUnderTraffic()),
+            counts.lateCompletions(),
+            counts.endedUnderTraffic()),
         new PsnUse(
-            device.psnsLeft(),
-            device.carriedWraps(),
-            device.carryingReads(),
-            device.counts().endedAtLastPsn()),
+            counts.psnsLeft(),
+            counts.carriedWraps(),
+            counts.carryingReads(),
+            counts.endedAtLastPsn()),
         card.icm().usage());
   }
 }

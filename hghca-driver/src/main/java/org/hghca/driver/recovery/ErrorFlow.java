@@ -6,20 +6,13 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
 
 /**
- * The state transitions, error handling and end of a queue pair. A card that follows the document
- * does this itself, {@link HardwareErrorFlow}; on one that neither times out nor flushes the driver
- * does much of it in software, {@link SoftwareErrorFlow}. One of the two is selected when the queue
+ * The state transitions, error handling and end of a queue pair: {@link ErrorFlowByCard} where the
+ * card times out, flushes and answers QUERY_QP. The device's card family selects it when the queue
  * pair is created.
  *
  * <p>Called under the queue pair's monitor unless said otherwise, or in {@link ErrorReports}.
  */
-public sealed interface ErrorFlow extends ErrorReports
-    permits HardwareErrorFlow, SoftwareErrorFlow {
-
-  /** This flow, for functions that exist only on such a card. */
-  default SoftwareErrorFlow software() {
-    throw new IllegalStateException("this card times out and flushes by itself");
-  }
+public interface ErrorFlow extends ErrorReports {
 
   /** The queue pair has just entered ERR. Under any lock. */
   void failed();
@@ -32,7 +25,8 @@ public sealed interface ErrorFlow extends ErrorReports
   /**
    * Takes the queue pair to a state other than RESET and ERR, or gives it other attributes.
    *
-   * @throws VerbsException EINVAL, EOPNOTSUPP for attributes that this device does not support
+   * @throws VerbsException EINVAL, EOPNOTSUPP for attributes or states that this device does not
+   *     support
    */
   void advance(QpState from, QpState to, QpAttributes attributes);
 
@@ -41,9 +35,6 @@ public sealed interface ErrorFlow extends ErrorReports
 
   /** The current attributes of a queue pair that is not in RESET. */
   QpAttributes query();
-
-  /** The slot at which the receive ring starts, in the next use or in this one. */
-  int firstReceive();
 
   /** The rings are empty. */
   void reset();

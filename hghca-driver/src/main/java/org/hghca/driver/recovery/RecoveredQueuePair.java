@@ -2,24 +2,18 @@ package org.hghca.driver.recovery;
 
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.event.EventSource;
 import org.hghca.driver.state.ContextAttributes;
-import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePair;
 
 /** A queue pair for its own {@link ErrorFlow} and that of a peer. */
-public interface RecoveredQueuePair extends QueuePair {
+public interface RecoveredQueuePair extends QueuePair, EventSource {
   /** Its name in messages. */
   String describe();
 
   void checkOpen();
 
   QueuePairRings rings();
-
-  @Override
-  RecoveredCompletionQueue sendCompletionQueue();
-
-  @Override
-  RecoveredCompletionQueue receiveCompletionQueue();
 
   /** The last context that was passed to the card. */
   QueuePairContext programmed();
@@ -38,12 +32,15 @@ public interface RecoveredQueuePair extends QueuePair {
   /** It enters ERR; returns whether that is new. Under any lock. */
   boolean failed();
 
-  /** Raises an asynchronous event of it. Under any lock. */
-  void raise(AsyncEventType type);
+  /** The device is dead: nothing is posted any more. Under any lock. */
+  void deviceFailed();
 
   /** Drops its remaining entries in rings and completion queues. The card has finished with it. */
   void forget();
 
-  /** Its parts that exist only on a card that neither times out nor flushes. */
-  SoftwareErrorFlow software();
+  /** In error, it has requests that the driver completes. */
+  void addFlushing();
+
+  /** The card may continue to write to its completion queues when it is closed. */
+  void distrustCompletions();
 }

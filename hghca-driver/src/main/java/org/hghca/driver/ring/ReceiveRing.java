@@ -5,15 +5,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
-import org.hghca.driver.memory.EmptyReceiveRegion;
 import org.hghca.provider.srq.DealtRing;
 import org.hghca.verbs.BadRequestException;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
-import org.hghca.verbs.WcOpcode;
-import org.hghca.verbs.WcStatus;
-import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.vfio.direct.RingMemory;
 
 /**
@@ -27,7 +22,7 @@ import org.hghca.vfio.direct.RingMemory;
  * <p>Posters write at the head under the queue pair's lock; completions free slots in order at the
  * tail under the completion queue's lock.
  */
-public final class ReceiveRing implements Receives, DealtRing {
+public class ReceiveRing implements Receives, DealtRing {
   private static final int UNIT = 16;
   private static final VarHandle TAIL;
 
@@ -39,37 +34,27 @@ public final class ReceiveRing implements Receives, DealtRing {
     }
   }
 
-  private final MemorySegment ring;
+  /** The slots, checked at each access: for what is not posting. */
+  protected final MemorySegment ring;
+
   private final RingMemory memory;
-  private final int qpn;
+  protected final int qpn;
   private final int depth;
   private final int mask;
   private final int strideLog;
   private final int maxSge;
-
-  private final ReceiveChecks checks;
-
-  /** Number of leading bytes of its memory that a request hides from the card. */
-  private final int skipped;
-
-  /** The key for the element of a request without memory; 0 if none is needed. */
-  private final int emptyReceive;
 
   private final long[] wrIds;
   private int head;
   private int tail;
   private long posted;
 
-  /** Number of completed requests that the card has not taken: they were flushed here. */
-  private int flushed;
-
   /**
    * A ring over zeroed memory.
    *
    * @param shape with more slots than the depth
-   * @param emptyReceive the key of {@link EmptyReceiveRegion}, or 0
    */
-  public ReceiveRing(RingShape shape, int maxSge, ReceiveChecks checks, int emptyReceive) {
+  public ReceiveRing(RingShape shape, int maxSge) {
     this.memory = shape.memory();
     this.ring = memory.memory();
     this.qpn = shape.qpn();
@@ -77,9 +62,6 @@ public final class ReceiveRing implements Receives, DealtRing {
     this.mask = shape.slots() - 1;
     this.strideLog = shape.strideLog();
     this.maxSge = maxSge;
-    this.checks = checks;
-    this.skipped = checks.skipped();
-    this.emptyReceive = emptyReceive;
     this.wrIds = new long[shape.slots()];
     shape.checkSlot((1 + Math.max(1, maxSge) + 1) * UNIT);
   }
@@ -131,20 +113,18 @@ public final class ReceiveRing implements Receives, DealtRing {
     int slot = at & mask;
     long offset = memory.at((long) slot << strideLog);
     long first = offset + UNIT;
-    long next =
-        skipped == 0
-            ? writeElements(slots, request, count, first)
-            : writeRest(slots, request, count, skipped, first);
-    if (next == first && emptyReceive != 0) {
-      DataUnit.write(slots, next, EmptyReceiveRegion.BYTES, emptyReceive, 0);
-      next += UNIT;
-    }
+    long next = writeData(slots, request, count, first);
     DataUnit.writeTerminator(slots, next);
     NextUnit.clear(slots, memory.at((long) (at + 1 & mask) << strideLog));
     wrIds[slot] = request.wrId();
     head = at + 1;
     posted++;
     NextUnit.writeReceive(slots, offset, (int) (next + UNIT - offset) / UNIT);
+  }
+
+  /** As {@link #writeElements}, of the memory that the card is given for a request. */
+  protected long writeData(MemorySegment slots, ReceiveRequest request, int count, long at) {
+    return writeElements(slots, request, count, at);
   }
 
   /**
@@ -173,37 +153,18 @@ public final class ReceiveRing implements Receives, DealtRing {
     return at + UNIT;
   }
 
-  /** As {@link #writeElements}, without the first bytes. */
-  private static long writeRest(
-      MemorySegment ring, ReceiveRequest request, int count, int without, long at) {
-    long next = at;
-    int skip = without;
-    for (int i = 0; i < count; i++) {
-      int length = request.sgeLength(i);
-      int less = Math.min(skip, length);
-      skip -= less;
-      if (length != less) {
-        long address = request.sgeAddress(i) + less;
-        DataUnit.write(ring, next, length - less, request.sgeLkey(i), address);
-        next += UNIT;
-      }
-    }
-    return next;
-  }
-
   /**
-   * Checks that a slot can hold a request.
+   * Checks that a slot can hold a request, and that the card can be given it.
    *
    * @return its number of elements
-   * @throws BadRequestException EINVAL when it has too many elements, or what {@link ReceiveChecks}
-   *     refuses
+   * @throws BadRequestException EINVAL when it has too many elements, or cannot be given to the
+   *     card
    */
   public int check(ReceiveRequest request, int index) {
     int count = request.sgeCount();
     if (count > maxSge) {
       throw tooManyElements(count, index);
     }
-    checks.check(request, index);
     return count;
   }
 
@@ -227,6 +188,16 @@ public final class ReceiveRing implements Receives, DealtRing {
   /** The card looks for requests by itself. */
   @Override
   public void publish() {}
+
+  /** The offset in the ring of the slot of a position. */
+  protected final long offset(int at) {
+    return (long) (at & mask) << strideLog;
+  }
+
+  /** The logarithm of a slot's bytes. */
+  protected final int strideLog() {
+    return strideLog;
+  }
 
   /** Number of posted requests. Callers lock. */
   @Override
@@ -289,66 +260,16 @@ public final class ReceiveRing implements Receives, DealtRing {
     return wrId;
   }
 
-  /**
-   * The oldest outstanding request is flushed by the driver, and the card's position does not
-   * change. Called under the completion queue's lock.
-   */
-  public void flush(Completions out, int index) {
-    flushed++;
-    NextUnit.clear(ring, (long) (tail & mask) << strideLog);
-    int status = WcStatus.WR_FLUSH_ERR.code();
-    ProviderAccess.get()
-        .fill(out, index, takeOldest(), status, WcOpcode.RECV.code(), 0, 0, 0, qpn, 0, 0);
-  }
-
-  /** Whether the card's next completion belongs to a request that was flushed here before. */
-  public boolean isFlushed() {
-    return flushed != 0;
-  }
-
-  /** The card has completed a request that was flushed here. As {@link #flush}. */
-  public void completeFlushed() {
-    flushed--;
-  }
-
-  /** Number of requests posted to the card and not completed by it. */
-  public int onCard() {
-    return outstanding() + flushed;
-  }
-
-  /**
-   * The position at which the card continues.
-   *
-   * @param more number of receives with completions that are still in the completion queue
-   */
-  public ReceivePosition position(int more) {
-    return new ReceivePosition(slots(), strideLog, tail - flushed + more & mask);
-  }
-
   /** Clears everything. Callers hold the queue pair's and the completion queue's lock. */
   @Override
   public void reset() {
-    resume(0);
+    restart(0);
   }
 
-  /** As {@link #reset}, on a card that continues at a slot. */
-  public void resume(int slot) {
+  /** Clears everything; the card reads from a slot on. */
+  protected final void restart(int slot) {
     ring.fill((byte) 0);
-    flushed = 0;
     head = slot;
     TAIL.setRelease(this, slot);
-  }
-
-  /** Whether an outstanding request names memory by its key. Callers lock. */
-  public boolean names(int key) {
-    for (int at = (int) TAIL.getAcquire(this); at != head; at++) {
-      long unit = ((long) (at & mask) << strideLog) + UNIT;
-      for (; !DataUnit.isTerminator(ring, unit); unit += UNIT) {
-        if (DataUnit.lkey(ring, unit) == key) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
 }

@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
  * Where completions have come in a send ring: what the poller writes, in cache lines of its own, so
  * that a poster and a poller on two cores do not take each other's lines away.
  */
-abstract sealed class RingTail permits SendRing {
+abstract class RingTail {
   private static final VarHandle TAIL;
 
   static {
@@ -35,7 +35,7 @@ abstract sealed class RingTail permits SendRing {
   }
 
   /** As {@link #tail}, for the poller, who alone moves it. */
-  final int ownTail() {
+  protected final int ownTail() {
     return tail;
   }
 
@@ -51,7 +51,7 @@ abstract sealed class RingTail permits SendRing {
   }
 
   /** The position behind the last request that was posted. */
-  abstract int head();
+  protected abstract int head();
 
   /** Whether a request is outstanding, for the poller. */
   final boolean hasOutstanding() {

@@ -17,16 +17,16 @@ import org.hghca.verbs.spi.SendKind;
  * <p>The word holds the third dword of the next unit except the size, and flags in the unused bits
  * of that dword.
  */
-final class SendOpcodeTable {
-  static final int HAS_REMOTE_ADDRESS = 1 << 22;
+public final class SendOpcodeTable {
+  public static final int HAS_REMOTE_ADDRESS = 1 << 22;
 
   /** One of the rare ones; alone: not supported. */
-  static final int SPECIAL = 1 << 23;
+  public static final int SPECIAL = 1 << 23;
 
-  static final int ATOMIC = SPECIAL | 1 << 24;
-  static final int DATAGRAM = SPECIAL | 1 << 25;
-  static final int NEVER_INLINE = 1 << 26;
-  static final int INLINE = 1 << 27;
+  public static final int ATOMIC = SPECIAL | 1 << 24;
+  public static final int DATAGRAM = SPECIAL | 1 << 25;
+  public static final int NEVER_INLINE = 1 << 26;
+  public static final int INLINE = 1 << 27;
   private static final int FENCE_SHIFT = 28;
 
   /** The top bits: the opcode of the completion, 0 to 4 for sends. */
@@ -36,7 +36,7 @@ final class SendOpcodeTable {
    * Whether a success generates a completion for the program. The card ignores the bit, because it
    * completes every element.
    */
-  static final int SIGNALED = NextUnit.COMPLETION;
+  public static final int SIGNALED = NextUnit.COMPLETION;
 
   /** In place of the size: the content of the second dword of the next unit. */
   private static final int NEXT = NextUnit.NEXT_FENCE;
@@ -46,7 +46,7 @@ final class SendOpcodeTable {
           NextUnit.OPCODE_MASK, 0, NextUnit.MARKER | NextUnit.SOLICITED | NextUnit.COMPLETION);
 
   /** Whether the answer has data: the bit that the opcodes of READs and atomics have in common. */
-  static final int ANSWERED = WqeOpcode.RDMA_READ << NextUnit.OPCODE_SHIFT;
+  public static final int ANSWERED = WqeOpcode.RDMA_READ << NextUnit.OPCODE_SHIFT;
 
   private static final int VERBS = 8;
 
@@ -76,46 +76,46 @@ final class SendOpcodeTable {
   private SendOpcodeTable() {}
 
   /** The part of the table for a type of queue pair on a card. */
-  static int variant(QpType type, HardwareProfile profile) {
+  public static int variant(QpType type, HardwareProfile profile) {
     return (HardwareProfile.all().indexOf(profile) * TYPES + type.ordinal()) * SendKind.KINDS;
   }
 
   /** The operation for the value of {@link ProviderAccess#kind}. */
-  static int of(int variant, int kind) {
+  public static int of(int variant, int kind) {
     return OPERATIONS[(kind | variant) & OPERATIONS.length - 1];
   }
 
   /** The card's opcode. */
-  static int opcode(int operation) {
+  public static int opcode(int operation) {
     return operation >>> NextUnit.OPCODE_SHIFT & Doorbell.OPCODE_MASK;
   }
 
   /** Whether it starts only after earlier READs and atomics have completed. */
-  static boolean isFenced(int operation) {
+  public static boolean isFenced(int operation) {
     return fence(operation) != 0;
   }
 
   /** Whether its answer has data: a READ or an atomic. */
-  static boolean isAnswered(int operation) {
+  public static boolean isAnswered(int operation) {
     return (operation & ANSWERED) != 0;
   }
 
   /** Whether it has no answer with data, and waits for none. */
-  static boolean isOneWay(int operation) {
+  public static boolean isOneWay(int operation) {
     return (operation & (ANSWERED | 1 << FENCE_SHIFT)) == 0;
   }
 
   /** 1 when it is fenced, else 0. */
-  static int fence(int operation) {
+  public static int fence(int operation) {
     return operation >>> FENCE_SHIFT & 1;
   }
 
-  static boolean isSignaled(int operation) {
+  public static boolean isSignaled(int operation) {
     return (operation & SIGNALED) != 0;
   }
 
   /** The second dword of a next unit that has no successor. */
-  static int next(int operation) {
+  public static int next(int operation) {
     return operation & NEXT;
   }
 
@@ -124,12 +124,12 @@ final class SendOpcodeTable {
    *
    * @param size of the element in units
    */
-  static int control(int operation, int size) {
+  public static int control(int operation, int size) {
     return operation & CONTROL | (size & NextUnit.SIZE_MASK) << NextUnit.SIZE_SHIFT;
   }
 
   /** The number of the completion's opcode. */
-  static int completion(int operation) {
+  public static int completion(int operation) {
     return operation >>> COMPLETION_SHIFT;
   }
 

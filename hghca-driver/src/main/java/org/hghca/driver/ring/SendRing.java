@@ -22,11 +22,8 @@ import org.hghca.vfio.direct.RingMemory;
  * <p>A list is chained before its one doorbell: each element's next unit gives address, size and
  * opcode of its successor. An element that a doorbell has covered is not modified before its slot
  * is free.
- *
- * <p>This is the ring of a card that reports bad requests and has no doorbell limit. {@link
- * BudgetedSendRing} is the ring of one without these properties.
  */
-public sealed class SendRing extends RingTail permits BudgetedSendRing {
+public class SendRing extends RingTail {
   private static final int UNIT_SHIFT = 4;
   private static final long NONE = -1;
 
@@ -37,7 +34,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   private final Supplier<BadRequestException> refusal;
 
   /** The slots, checked at each access: for what is not posting. */
-  final MemorySegment ring;
+  protected final MemorySegment ring;
 
   private final RingMemory memory;
   private final UarPage uar;
@@ -50,7 +47,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   private final int strideLog;
   private final int variant;
   private final int always;
-  final SendWriter writer;
+  protected final SendWriter writer;
 
   /** As long as the ring: a masked index needs no bounds check. */
   private final long[] wrIds;
@@ -139,8 +136,8 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
 
   /**
    * Posts requests in order, chained, as far as there is room; returns their number. A fenced
-   * request has a doorbell of its own: the second revision of the card applies the fence bit of a
-   * next unit to the element itself, the others to its successor.
+   * request has a doorbell of its own, whose fence bit is certainly its own: that of a next unit
+   * can be read as the element's or as its successor's.
    */
   public int post(SendRequest[] requests, int from, int count) {
     lock();
@@ -315,30 +312,30 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
 
   // ---- under the ring's lock
 
-  final void lock() {
+  protected final void lock() {
     if (lock != null) {
       lock.lock();
     }
   }
 
-  final void unlock() {
+  protected final void unlock() {
     if (lock != null) {
       lock.unlock();
     }
   }
 
   /** The operation of a request on this ring, as in {@link SendOpcodeTable}. */
-  final int operation(SendRequest request) {
+  protected final int operation(SendRequest request) {
     return SendOpcodeTable.of(variant, ProviderAccess.get().kind(request)) | always;
   }
 
   /** The position after the last request. */
   @Override
-  final int head() {
+  protected final int head() {
     return (int) head;
   }
 
-  final boolean isFull() {
+  protected final boolean isFull() {
     return room((int) head, 1) <= 0;
   }
 
@@ -347,7 +344,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
    *
    * @return its size in units
    */
-  final int write(SendRequest request, int operation, int index) {
+  protected final int write(SendRequest request, int operation, int index) {
     int slot = slot((int) head);
     note(slot, request, operation);
     int size = writer.write(request, operation, index, (long) slot << strideLog);
@@ -355,7 +352,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
     return size;
   }
 
-  final boolean isOpen() {
+  protected final boolean isOpen() {
     return open;
   }
 
@@ -364,19 +361,24 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
    *
    * @throws BadRequestException when they are not
    */
-  void checkOpen() {
+  protected void checkOpen() {
     if (!open) {
       throw refusal.get();
     }
   }
 
   /** The ring accepts requests from now on, or no longer. */
-  void opened() {}
+  protected void opened() {}
 
   /** The ring is about to be reset. */
-  void forget() {}
+  protected void forget() {}
 
   // ---- state
+
+  /** Whether the ring is open in ERR: the card flushes what is posted there. */
+  public boolean opensInError() {
+    return true;
+  }
 
   /**
    * Opens the ring for requests, or closes it, between two of them.
@@ -478,34 +480,15 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   // ---- elements
 
   /** The position, not far from the tail, that is at an offset of the ring. */
-  final int position(int offset) {
+  protected final int position(int offset) {
     return ownTail() + slot((offset >>> strideLog) - ownTail());
   }
 
-  final long offset(int at) {
+  protected final long offset(int at) {
     return (long) slot(at) << strideLog;
   }
 
-  final int slot(int at) {
+  protected final int slot(int at) {
     return at & wrIds.length - 1;
-  }
-
-  /** Whether an outstanding request names memory by its key. */
-  public final boolean names(int key) {
-    lock();
-    try {
-      for (int at = tail(); at != (int) head; at++) {
-        if (names(at, key)) {
-          return true;
-        }
-      }
-      return false;
-    } finally {
-      unlock();
-    }
-  }
-
-  boolean names(int at, int key) {
-    return writer.names(ring, offset(at), key);
   }
 }

@@ -15,7 +15,6 @@ import org.hghca.abi.InlineUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
-import org.hghca.abi.WqeOpcode;
 import org.hghca.provider.Resource;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
@@ -39,9 +38,6 @@ public final class SendWriter {
 
   private static final long MAX_MESSAGE = 1L << 31;
   private static final int ATOMIC_BYTES = 8;
-
-  /** Fills a unit, with the header of inline data. */
-  private static final int FLUSH_BYTES = 12;
 
   private final int variant;
   private final boolean datagrams;
@@ -83,6 +79,11 @@ public final class SendWriter {
     int data = Math.max(maxSge, InlineUnit.units(maxInline)) * UNIT;
     int largest = UNIT + units + data;
     return type == QpType.RC ? Math.max(largest, 3 * UNIT + AtomicUnit.SIZE) : largest;
+  }
+
+  /** Whether the ring is of a UD queue pair. */
+  public boolean isOfDatagrams() {
+    return datagrams;
   }
 
   /** The part of {@link SendOpcodeTable} for its ring. */
@@ -128,30 +129,6 @@ public final class SendWriter {
         SendOpcodeTable.next(operation),
         SendOpcodeTable.control(operation, size),
         request.immediate());
-    return size;
-  }
-
-  /**
-   * Writes an element that is never executed, because the card is in ERR; if it were, an RDMA WRITE
-   * without a key would have no effect.
-   *
-   * @return its size in units
-   */
-  int writeFlush(long offset) {
-    MemorySegment ring = memory.memory();
-    long data = offset + UNIT + RemoteAddressUnit.SIZE;
-    int units = InlineUnit.units(FLUSH_BYTES);
-    int size = (int) (data - offset >>> UNIT_SHIFT) + units;
-    RemoteAddressUnit.write(ring, offset + UNIT, 0, 0);
-    ring.asSlice(data, (long) units * UNIT).fill((byte) 0);
-    InlineUnit.writeHeader(ring, data, FLUSH_BYTES);
-    NextUnit.write(
-        ring,
-        offset,
-        LAST,
-        NextUnit.size(0, 0),
-        NextUnit.control(WqeOpcode.RDMA_WRITE, size, NextUnit.MARKER),
-        0);
     return size;
   }
 
@@ -230,10 +207,7 @@ public final class SendWriter {
     return operands + AtomicUnit.SIZE;
   }
 
-  /**
-   * Writes data units and returns their end; empty ones are skipped, because they stop the first
-   * revision of the card.
-   */
+  /** Writes data units and returns their end; empty ones are skipped: they name nothing. */
   private long writeElements(
       MemorySegment ring, SendRequest request, int count, int index, long at) {
     // The usual case without a loop, whose set-up would cost as much as the element itself.
@@ -331,7 +305,7 @@ public final class SendWriter {
         "%d bytes inline: QP 0x%06x takes %d; raise maxInline".formatted(total, qpn, maxInline));
   }
 
-  static BadRequestException unsupported(String what, int index) {
+  public static BadRequestException unsupported(String what, int index) {
     return new BadRequestException(
         Errno.EOPNOTSUPP, index, what + " is not supported by this queue pair");
   }
@@ -346,34 +320,5 @@ public final class SendWriter {
   private static BadRequestException tooLong(int index, long total) {
     return new BadRequestException(
         Errno.EINVAL, index, "a message of %d bytes: at most 2^31 are allowed".formatted(total));
-  }
-
-  /**
-   * Whether the element in a slot names memory by a key: in a data unit, or as the source of a
-   * READ, because that card may be this one.
-   *
-   * @param slots its memory: the ring, or a copy
-   */
-  boolean names(MemorySegment slots, long offset, int key) {
-    int opcode = NextUnit.opcode(slots, offset);
-    long end = offset + (long) NextUnit.size16(slots, offset) * UNIT;
-    long at = offset + UNIT;
-    if (opcode == WqeOpcode.RDMA_READ && RemoteAddressUnit.rkey(slots, at) == key) {
-      return true;
-    }
-    if (opcode != WqeOpcode.SEND && opcode != WqeOpcode.SEND_IMM) {
-      at += RemoteAddressUnit.SIZE;
-    } else if (datagrams) {
-      at += UdUnit.SIZE;
-    }
-    if (at < end && DataUnit.isInline(DataUnit.firstDword(slots, at))) {
-      return false;
-    }
-    for (; at < end; at += UNIT) {
-      if (DataUnit.lkey(slots, at) == key) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -34,7 +34,6 @@ import static org.hghca.abi.QueuePairContext.REMOTE_READ_ENABLE;
 import static org.hghca.abi.QueuePairContext.REMOTE_WRITE_ENABLE;
 import static org.hghca.abi.QueuePairContext.RETRY_COUNT;
 import static org.hghca.abi.QueuePairContext.RNR_RETRY;
-import static org.hghca.abi.QueuePairContext.SERVICE_TYPE;
 import static org.hghca.abi.QueuePairContext.SL;
 import static org.hghca.abi.QueuePairContext.SOURCE_IP;
 import static org.hghca.abi.QueuePairContext.STATE;
@@ -42,9 +41,7 @@ import static org.hghca.abi.QueuePairContext.TRAFFIC_CLASS;
 
 import java.util.function.Supplier;
 import org.hghca.abi.DeviceExtension;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.PathMigration;
-import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.card.Limits;
 import org.hghca.verbs.AccessFlag;
@@ -85,15 +82,9 @@ public final class ContextAttributes {
    * which is set if it is requested.
    *
    * @throws VerbsException EINVAL for a value that this device does not support, EOPNOTSUPP for an
-   *     unsupported state
+   *     attribute that it does not have
    */
   public void apply(QpAttributes a, QpState to, QueuePairContext c) {
-    HardwareProfile profile = limits.profile();
-    if (!profile.sqdSqeStates() && (to == QpState.SQD || to == QpState.SQE)) {
-      throw new VerbsException(
-          Errno.EOPNOTSUPP,
-          "the card drops what is posted in %s: move the queue pair to ERR instead".formatted(to));
-    }
     c.set(STATE, QpContexts.code(to));
     int mask = 0;
     for (QpAttribute attribute : a.mask()) {
@@ -121,7 +112,7 @@ public final class ContextAttributes {
       case PORT -> {
         port.check(a.port());
         c.set(PORT, a.port());
-        // The first RTL sends datagrams from the addresses of the context, whatever their WQE says.
+        // A card may send datagrams from the addresses of the context, whatever their element says.
         source(port.address().ip(), c);
       }
       case PKEY_INDEX -> {
@@ -146,7 +137,7 @@ public final class ContextAttributes {
       }
       case DEST_QPN -> c.set(REMOTE_QPN, a.destinationQpn());
       case RQ_PSN -> c.set(NEXT_RECEIVE_PSN, a.receivePsn());
-      case SQ_PSN -> QpContexts.sendFrom(expectsDatagramsInOrder(c) ? 0 : a.sendPsn(), c);
+      case SQ_PSN -> QpContexts.sendFrom(a.sendPsn(), c);
       case TIMEOUT -> c.set(ACK_TIMEOUT, a.timeout());
       case RETRY_CNT -> c.set(RETRY_COUNT, a.retryCount());
       case RNR_RETRY -> c.set(RNR_RETRY, a.rnrRetry());
@@ -159,11 +150,6 @@ public final class ContextAttributes {
       case PATH_MIG_STATE -> migration(a.pathMigration(), c);
       case CAP -> throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
     }
-  }
-
-  /** The RTL drops a datagram with a PSN other than the next: both ends begin with 0. */
-  private boolean expectsDatagramsInOrder(QueuePairContext c) {
-    return c.get(SERVICE_TYPE) == QpcServiceType.UD && !limits.profile().rnrAndTimeoutInHardware();
   }
 
   private int readAtomicLog(int count) {

@@ -1,9 +1,7 @@
 package org.hghca.driver.state;
 
 import jdk.jfr.FlightRecorder;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
-import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.verbs.QpState;
@@ -18,7 +16,7 @@ import org.hghca.verbs.QpType;
 public final class ProgrammedContext {
   private final QpType type;
   private final CommandInterface commands;
-  private final HardwareProfile profile;
+  private final ContextForm form;
   private final int number;
   private volatile QueuePairContext last;
 
@@ -26,14 +24,15 @@ public final class ProgrammedContext {
    * Before the first command.
    *
    * @param fresh the initial context of the queue pair
+   * @param form in which the card is given contexts
    */
   public ProgrammedContext(
-      QpType type, QueuePairContext fresh, CommandInterface commands, HardwareProfile profile) {
+      QpType type, QueuePairContext fresh, CommandInterface commands, ContextForm form) {
     this.type = type;
     this.last = fresh;
     this.number = fresh.get(QueuePairContext.LOCAL_QPN);
     this.commands = commands;
-    this.profile = profile;
+    this.form = form;
   }
 
   /** Not to be changed. */
@@ -67,17 +66,8 @@ public final class ProgrammedContext {
     give(HcrCommand.ERR2RST, QpContexts.reset(last));
   }
 
-  /**
-   * A card that answers messages in every state stays in ERR instead of RST, and keeps its peer and
-   * sequence numbers: then the peer gets an error. In RST, where all of these are 0, the answer
-   * would go to queue pair 0 of the peer's card and stop that card.
-   */
   private void give(HcrCommand command, QueuePairContext context) {
-    boolean stays =
-        command == HcrCommand.ERR2RST && type == QpType.RC && profile.initAcknowledges();
-    QueuePairContext given =
-        stays ? last.copy().set(QueuePairContext.STATE, QpcState.ERR) : context;
-    commands.modifyQp(command, number, QpContexts.forCard(given, profile));
+    commands.modifyQp(command, number, form.of(command, last, context));
   }
 
   private void record(

@@ -55,7 +55,6 @@ import static org.hghca.abi.QueuePairContext.USR_PAGE;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MailboxField;
 import org.hghca.abi.PathMigration;
 import org.hghca.abi.QpcServiceType;
@@ -170,17 +169,6 @@ public final class QpContexts {
   public static void sendFrom(int psn, QueuePairContext c) {
     c.set(NEXT_SEND_PSN, psn);
     c.set(LAST_ACKED_PSN, psn); // the oldest unacknowledged one: all are, at the start
-  }
-
-  /**
-   * A context for MODIFY_QP. In INIT a connection of the first RTL acknowledges messages and drops
-   * them: therefore the card is set to ERR, in which it refuses them, so that a peer that starts
-   * too early gets an error.
-   */
-  public static QueuePairContext forCard(QueuePairContext c, HardwareProfile profile) {
-    QueuePairContext given = profile.misplacesSequenceNumbers() ? LivePsns.marked(c) : c;
-    boolean loses = profile.initAcknowledges() && c.get(SERVICE_TYPE) == QpcServiceType.RC;
-    return loses && c.get(STATE) == QpcState.INIT ? given.copy().set(STATE, QpcState.ERR) : given;
   }
 
   /** Copies the numbers that the card advances with traffic. */

@@ -22,7 +22,6 @@ public final class QueuePairState {
   /** Null for a queue pair that one thread owns. */
   private final SpinLock receiveLock;
 
-  private final boolean cardFlushes;
   private volatile QpState now = QpState.RESET;
 
   /** Made once: an allocation that fails would leave the send ring open after a state change. */
@@ -32,13 +31,11 @@ public final class QueuePairState {
    * RESET.
    *
    * @param receiveLock under which receives are posted; null when one thread does all posting
-   * @param cardFlushes whether the card accepts sends in ERR, to flush them
    */
-  public QueuePairState(Health health, SendRing sends, SpinLock receiveLock, boolean cardFlushes) {
+  public QueuePairState(Health health, SendRing sends, SpinLock receiveLock) {
     this.health = health;
     this.sends = sends;
     this.receiveLock = receiveLock;
-    this.cardFlushes = cardFlushes;
   }
 
   public QpState get() {
@@ -66,7 +63,7 @@ public final class QueuePairState {
     boolean takes =
         switch (now) {
           case RTS, SQD, SQE -> true;
-          case ERR -> cardFlushes;
+          case ERR -> sends.opensInError();
           case RESET, INIT, RTR -> false;
         };
     return takes && !health.isDead();

@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.rtl.RtlFamily;
+import org.hghca.driver.rtl.ring.KeyTable;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
@@ -159,7 +160,7 @@ class BusyMemoryTest {
                             }));
     locked.await();
     Thread closer = Thread.ofPlatform().start(contended::close);
-    KeyTable keys = it.device.support().rtl().regions().keys();
+    KeyTable keys = ((RtlFamily) it.device.family()).regions().keys();
     long start = System.nanoTime();
     while (keys.find(contended.lkey()) != null && System.nanoTime() - start < LIMIT) {
       Thread.yield();

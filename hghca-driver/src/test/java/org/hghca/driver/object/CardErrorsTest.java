@@ -7,7 +7,9 @@ import java.util.List;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
-import org.hghca.driver.state.QpContexts;
+import org.hghca.driver.rtl.RtlFamily;
+import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
+import org.hghca.driver.rtl.recovery.RtlContextForm;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
@@ -42,7 +44,7 @@ class CardErrorsTest {
 
   /** Makes its queue pair its own peer, with a receive at the offset of the first send. */
   private void ready(QpType type) {
-    it.device.support().rtl().recovery().maintenance().stop();
+    ((RtlFamily) it.device.family()).recovery().maintenance().stop();
     QueuePairConfig config =
         switch (type) {
           case RC -> QueuePairConfig.rc(it.cq, it.cq);
@@ -66,7 +68,8 @@ class CardErrorsTest {
         .modifyQp(
             HcrCommand.ANY2ERR,
             qp.number(),
-            QpContexts.forCard(context, it.device.card().limits().profile()));
+            new RtlContextForm(it.device.card().limits().profile())
+                .of(HcrCommand.ANY2ERR, context, context));
   }
 
   private List<String> poll() {
@@ -86,7 +89,7 @@ class CardErrorsTest {
       qp.tryPostSend(new SendRequest().send().wrId(i).sge(memory, 4096, 64));
     }
     assertThat(poll()).startsWith("0 " + WcStatus.GENERAL_ERR);
-    qp.software().look(0);
+    ErrorFlowBySoftware.of(qp).look(0);
     assertThat(poll()).startsWith("1 " + WcStatus.WR_FLUSH_ERR, "2 " + WcStatus.WR_FLUSH_ERR);
     assertThat(qp.state()).isEqualTo(QpState.ERR);
   }
@@ -112,7 +115,7 @@ class CardErrorsTest {
     qp.tryPostSend(request.wrId(3).sge(memory, 4096, 64));
     assertThat(poll()).startsWith("3 " + WcStatus.WR_FLUSH_ERR);
     assertThat(qp.state()).isEqualTo(QpState.ERR);
-    qp.software().look(0);
+    ErrorFlowBySoftware.of(qp).look(0);
     assertThat(poll()).containsExactly("50 " + WcStatus.WR_FLUSH_ERR);
   }
 
@@ -123,7 +126,7 @@ class CardErrorsTest {
         new SendRequest().rdmaWrite(memory.address(), 0x7777).wrId(1).sge(memory, 4096, 64));
     qp.tryPostSend(new SendRequest().send().wrId(2).sge(memory, 4096, 64));
     assertThat(poll()).startsWith("1 " + WcStatus.GENERAL_ERR);
-    qp.software().look(0);
+    ErrorFlowBySoftware.of(qp).look(0);
     assertThat(poll()).containsExactly("2 " + WcStatus.WR_FLUSH_ERR, "50 " + WcStatus.WR_FLUSH_ERR);
   }
 }

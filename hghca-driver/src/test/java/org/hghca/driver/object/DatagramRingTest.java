@@ -10,15 +10,16 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.HardwareProfile;
-import org.hghca.driver.memory.KeyTable;
-import org.hghca.driver.memory.RequestMemory;
-import org.hghca.driver.ring.BudgetedRing;
-import org.hghca.driver.ring.BudgetedSendRing;
+import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.ring.DoorbellOnlyFunction;
 import org.hghca.driver.ring.RingShape;
-import org.hghca.driver.ring.SendChecks;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
+import org.hghca.driver.rtl.ring.KeyTable;
+import org.hghca.driver.rtl.ring.QuotaRing;
+import org.hghca.driver.rtl.ring.QuotaSendRing;
+import org.hghca.driver.rtl.ring.RequestMemory;
+import org.hghca.driver.rtl.ring.SendChecks;
 import org.hghca.uar.UarAllocator;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.AddressHandle;
@@ -73,14 +74,14 @@ class DatagramRingTest {
     SendRing ring =
         profile.badRequestsReported()
             ? new SendRing(shape, writer, uar, null, DatagramRingTest::notOpen)
-            : new BudgetedSendRing(
+            : new QuotaSendRing(
                 shape,
                 writer,
                 uar,
                 null,
                 DatagramRingTest::notOpen,
                 checks(),
-                BudgetedRing.inFlight(63));
+                QuotaRing.inFlight(63));
     ring.setOpen(() -> true);
     return ring;
   }
@@ -91,9 +92,8 @@ class DatagramRingTest {
 
   private SendChecks checks() {
     KeyTable keys = new KeyTable(LKEY + 1);
-    keys.put(new KeyTable.Entry(LKEY, it.pd.number(), LOCAL, 1 << 20, 1));
-    return new SendChecks(
-        new RequestMemory(keys, it.pd.number()), it.device.objects()::domainOf, 1024);
+    keys.put(new KeyedMemory(LKEY, it.pd.number(), LOCAL, 1 << 20, 1));
+    return new SendChecks(new RequestMemory(keys, it.pd.number()), qpn -> SendChecks.UNKNOWN, 1024);
   }
 
   private SendRing ring(QpType type) {

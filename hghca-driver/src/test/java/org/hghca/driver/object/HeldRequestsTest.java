@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.driver.rtl.RtlFamily;
+import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.MemoryRegion;
@@ -26,13 +28,16 @@ class HeldRequestsTest {
       HghcaQueuePair qp =
           (HghcaQueuePair) it.pd.createQueuePair(QueuePairConfig.rc(cq, cq).sendDepth(REQUESTS));
       it.connect(qp);
-      it.device.support().rtl().recovery().maintenance().stop(); // it would ring as soon as it can
+      ((RtlFamily) it.device.family())
+          .recovery()
+          .maintenance()
+          .stop(); // it would ring as soon as it can
       SendRequest write =
           new SendRequest().rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 8).signaled();
       for (int i = 0; i < REQUESTS; i++) {
         qp.postSend(write);
       }
-      assertThat(qp.software().sends().holds()).isTrue();
+      assertThat(ErrorFlowBySoftware.of(qp).sends().holds()).isTrue();
       Completions completions = new Completions(REQUESTS);
       it.function.onCommand(
           () -> {

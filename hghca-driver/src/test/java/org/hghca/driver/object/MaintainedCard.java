@@ -3,7 +3,8 @@ package org.hghca.driver.object;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.hghca.driver.recovery.SoftwareMaintenance;
+import org.hghca.driver.rtl.RtlFamily;
+import org.hghca.driver.rtl.recovery.SoftwareMaintenance;
 import org.hghca.model.Simulation;
 import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.AccessFlag;
@@ -55,7 +56,7 @@ final class MaintainedCard implements AutoCloseable {
     simulation = Simulation.inline(name);
     it = new DriverFixture("&profile=r1&sim=" + name + parameters);
     hca = simulation.hca(it.function.locator().name()).orElseThrow();
-    maintenance = it.device.support().rtl().recovery().maintenance();
+    maintenance = ((RtlFamily) it.device.family()).recovery().maintenance();
     maintenance.stop(); // the test supervises the card itself
     memory =
         it.pd.allocate(

@@ -12,7 +12,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.util.ArrayList;
 import java.util.List;
-import org.hghca.driver.recovery.SoftwareMaintenance;
+import org.hghca.driver.rtl.recovery.SoftwareMaintenance;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.ConnectionOptions;

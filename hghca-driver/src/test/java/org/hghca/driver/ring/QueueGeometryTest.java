@@ -30,8 +30,7 @@ class QueueGeometryTest {
           HardwareProfile.S,
           Set.of(),
           HardwareProfile.UNBOUNDED,
-          HardwareProfile.UNBOUNDED,
-          false);
+          HardwareProfile.UNBOUNDED);
 
   private QueueGeometry of(int send, int receive, int sendSge, int receiveSge, int inline) {
     return of(QpType.RC, send, receive, sendSge, receiveSge, inline);
@@ -159,7 +158,7 @@ class QueueGeometryTest {
     assertThat(limits.maxSrqWr()).isEqualTo((1 << 13) - 1);
     assertThat(limits.maxSrqSge()).isEqualTo(16);
     for (HardwareProfile profile : List.of(HardwareProfile.R1, HardwareProfile.R2)) {
-      Limits card = new Limits(limits.device(), profile, Set.of(), 1, 40, false);
+      Limits card = new Limits(limits.device(), profile, Set.of(), 1, 40);
       assertThat(card.maxSrq()).isZero();
       assertThat(card.maxSrqWr()).isZero();
       assertThat(card.maxSrqSge()).isZero();

@@ -8,14 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 import java.util.List;
-import org.hghca.driver.memory.KeyTable;
-import org.hghca.driver.memory.RequestMemory;
 import org.hghca.verbs.BadRequestException;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
-import org.hghca.verbs.WcOpcode;
-import org.hghca.verbs.WcStatus;
 import org.hghca.vfio.direct.RingMemory;
 import org.junit.jupiter.api.Test;
 
@@ -32,8 +27,7 @@ class ReceiveRingTest {
 
   private final MemorySegment memory = Arena.ofAuto().allocate(4 * SLOT, 4096);
   private final ReceiveRing ring =
-      new ReceiveRing(
-          new RingShape(RingMemory.guarded(memory), 3, 3, 4, 6), 2, ReceiveChecks.NONE, 0);
+      new ReceiveRing(new RingShape(RingMemory.guarded(memory), 3, 3, 4, 6), 2);
 
   private String bytes(int from, int count) {
     return HexFormat.of().formatHex(memory.asSlice(from, count).toArray(ValueLayout.JAVA_BYTE));
@@ -136,9 +130,7 @@ class ReceiveRingTest {
   @Test
   void ringOfASingleOwnerGetsTheSame() {
     MemorySegment other = Arena.ofAuto().allocate(4 * SLOT, 4096);
-    ReceiveRing checked =
-        new ReceiveRing(
-            new RingShape(RingMemory.checked(other), 3, 3, 4, 6), 2, ReceiveChecks.NONE, 0);
+    ReceiveRing checked = new ReceiveRing(new RingShape(RingMemory.checked(other), 3, 3, 4, 6), 2);
     ReceiveRequest[] list = {request().sge(DATA, 50, KEY), request().sge(DATA, 60, KEY)};
     for (ReceiveRing each : List.of(ring, checked)) {
       assertThat(each.post(list, 0, 2)).isEqualTo(2);
@@ -186,22 +178,6 @@ class ReceiveRingTest {
   }
 
   @Test
-  void flushedRequestNamesItsWrId() {
-    Completions completions = new Completions(1);
-    post(request().wrId(70).sge(DATA, 4096, KEY));
-
-    ring.flush(completions, 0);
-
-    assertThat(bytes(0, 16)).as("the card does not find it").isEqualTo(EMPTY_UNIT);
-    assertThat(completions.wrId(0)).isEqualTo(70);
-    assertThat(completions.qpNumber(0)).isEqualTo(3);
-    assertThat(completions.status(0)).isEqualTo(WcStatus.WR_FLUSH_ERR);
-    assertThat(completions.opcode(0)).isEqualTo(WcOpcode.RECV);
-    assertThat(ring.outstanding()).isZero();
-    assertThat(ring.onCard()).as("the card has not come there").isEqualTo(1);
-  }
-
-  @Test
   void tooManyElementsAreRefusedAndNothingIsWritten() {
     assertThatThrownBy(
             () -> ring.post(request().sge(DATA, 1, KEY).sge(DATA, 1, KEY).sge(DATA, 1, KEY), 5))
@@ -214,25 +190,5 @@ class ReceiveRingTest {
         .hasMessageContaining("3 scatter/gather elements: QP 0x000003 takes 2");
     assertThat(bytes(0, SLOT)).isEqualTo("00".repeat(SLOT));
     assertThat(ring.outstanding()).isZero();
-  }
-
-  @Test
-  void bytesWithheldFromTheCardAreTakenFromTheFirstElements() {
-    KeyTable keys = new KeyTable(KEY + 1);
-    keys.put(new KeyTable.Entry(KEY, 4, DATA, 1 << 20, 1));
-    ReceiveChecks checks = new CarefulReceiveChecks(new RequestMemory(keys, 4), 40);
-    ReceiveRing datagrams =
-        new ReceiveRing(new RingShape(RingMemory.guarded(memory), 3, 3, 4, 6), 2, checks, 0);
-    datagrams.post(request().sge(DATA + 24, 100, KEY), 0);
-    assertThat(bytes(16, 32)).isEqualTo("3c0000002100000040000000007e0000" + EMPTY_UNIT);
-    datagrams.post(request().sge(DATA, 30, KEY).sge(DATA + 0x100, 50, KEY), 0);
-    assertThat(bytes(SLOT + 16, 32)).isEqualTo("28000000210000000a010000007e0000" + EMPTY_UNIT);
-    datagrams.post(request().sge(DATA, 40, KEY).sge(DATA + 0x100, 50, KEY), 0);
-    assertThat(bytes(2 * SLOT + 16, 32)).isEqualTo("320000002100000000010000007e0000" + EMPTY_UNIT);
-    assertThatThrownBy(() -> datagrams.post(request().sge(DATA, 40, KEY), 0))
-        .hasMessageContaining("at most the 40 bytes");
-    // Of 100 bytes at a page's end the card gets 60, from 24 before it: that may stop it.
-    assertThatThrownBy(() -> datagrams.post(request().sge(DATA + 4096 - 64, 100, KEY), 0))
-        .hasMessageContaining("crosses a page");
   }
 }

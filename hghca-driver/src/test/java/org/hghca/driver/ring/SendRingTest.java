@@ -105,7 +105,7 @@ class SendRingTest {
     ring.post(request().send().sge(LOCAL, 64, LKEY));
     lock.lock(); // as a posting thread
     Thread resetting = Thread.ofPlatform().daemon().start(ring::reset);
-    while (!InFlightLimitsTest.isAtALockOrOver(resetting)) {
+    while (!LockWait.isAtALockOrOver(resetting)) {
       Thread.onSpinWait();
     }
     int meanwhile = ring.outstanding();

@@ -1,0 +1,29 @@
+package org.hghca.driver.object;
+
+import org.hghca.driver.card.Card;
+import org.hghca.driver.completion.QpTable;
+import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.memory.QueueMemory;
+import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.ring.ReceivePosition;
+import org.hghca.provider.NumberAllocator;
+import org.hghca.provider.RingNumbers;
+
+/**
+ * The parts of a device of which a {@link CardFamily} is made.
+ *
+ * @param queuePairs those of the device
+ * @param rings theirs, for completions
+ * @param endKey the first index without a memory key
+ * @param settle delivers all events that the card has written so far
+ */
+public record DeviceParts(
+    Card card,
+    QpTable<? extends RecoveredQueuePair> queuePairs,
+    QpTable<QueuePairRings> rings,
+    RingNumbers<ReceivePosition> qpNumbers,
+    RingNumbers<Integer> cqNumbers,
+    NumberAllocator pdNumbers,
+    QueueMemory queueMemory,
+    int endKey,
+    Runnable settle) {}

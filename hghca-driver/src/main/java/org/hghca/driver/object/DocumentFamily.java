@@ -1,0 +1,116 @@
+package org.hghca.driver.object;
+
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.hghca.driver.completion.CompletionParser;
+import org.hghca.driver.completion.CompletionRing;
+import org.hghca.driver.completion.DocumentParser;
+import org.hghca.driver.memory.KeyedMemory;
+import org.hghca.driver.recovery.ErrorFlow;
+import org.hghca.driver.recovery.ErrorFlowByCard;
+import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.ring.ReceiveRing;
+import org.hghca.driver.ring.RingShape;
+import org.hghca.driver.ring.SendRing;
+import org.hghca.driver.ring.SendWriter;
+import org.hghca.driver.state.ContextForm;
+import org.hghca.driver.state.ProgrammedContext;
+import org.hghca.driver.state.QueuePairState;
+import org.hghca.provider.SpinLock;
+import org.hghca.uar.UarPage;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.WrapMemory;
+
+/**
+ * Cards that follow the interface document: they report bad requests, take all doorbells, time out
+ * and flush themselves, so that the driver has nothing to do for them.
+ */
+public final class DocumentFamily implements CardFamily {
+  private final DeviceParts device;
+
+  public DocumentFamily(DeviceParts device) {
+    this.device = device;
+  }
+
+  @Override
+  public void open() {}
+
+  @Override
+  public void start() {}
+
+  @Override
+  public void stop() {}
+
+  @Override
+  public void close() {}
+
+  @Override
+  public FamilyCounts counts() {
+    return FamilyCounts.NONE;
+  }
+
+  @Override
+  public void admit(KeyedMemory memory) {}
+
+  @Override
+  public void withdraw(KeyedMemory memory) {}
+
+  @Override
+  public void endDomain(int pd) {}
+
+  @Override
+  public boolean sharesRings() {
+    return false;
+  }
+
+  @Override
+  public SendRing sends(
+      RingShape shape,
+      SendWriter writer,
+      UarPage uar,
+      SpinLock lock,
+      Supplier<BadRequestException> refusal,
+      int pd) {
+    return new SendRing(shape, writer, uar, lock, refusal);
+  }
+
+  @Override
+  public ReceiveRing receives(QpType type, RingShape shape, int maxSge, int pd) {
+    return new ReceiveRing(shape, maxSge);
+  }
+
+  @Override
+  public ContextForm contexts() {
+    return ContextForm.PLAIN;
+  }
+
+  @Override
+  public ErrorFlow errorFlow(
+      RecoveredQueuePair qp,
+      QueuePairState state,
+      ProgrammedContext context,
+      CompletionParser sends,
+      CompletionParser receives) {
+    return new ErrorFlowByCard(
+        qp, state, context, device.card().commands(), device.settle(), device.qpNumbers());
+  }
+
+  @Override
+  public Optional<WrapMemory> offerWrapMemory(int pd) {
+    return Optional.empty();
+  }
+
+  @Override
+  public void takeWrapMemory(RecoveredQueuePair qp, WrapMemory ofPeer, int pd) {}
+
+  @Override
+  public CompletionParser parser(String queue, CompletionRing ring, SpinLock lock) {
+    return new DocumentParser(queue, ring, device.rings(), device.card().health());
+  }
+
+  @Override
+  public void freeCompletionQueue(int number, int end, boolean used) {
+    device.cqNumbers().free(number);
+  }
+}

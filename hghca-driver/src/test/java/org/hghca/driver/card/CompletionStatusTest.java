@@ -1,0 +1,14 @@
+package org.hghca.driver.card;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class CompletionStatusTest {
+  @Test
+  void syndromeIsInTheLowByteOrInTheHighOne() {
+    assertThat(CompletionStatus.syndrome(0x0000_0713)).isEqualTo(0x13);
+    assertThat(CompletionStatus.syndrome(0x1100_0000)).isEqualTo(0x11);
+    assertThat(CompletionStatus.syndrome(0)).isZero();
+  }
+}
