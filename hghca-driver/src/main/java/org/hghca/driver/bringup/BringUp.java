@@ -10,6 +10,7 @@ import org.hghca.driver.card.CardAccess;
 import org.hghca.driver.card.DevicePresence;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.object.HghcaDevice;
+import org.hghca.driver.trace.CardRecord;
 import org.hghca.icm.IcmManager;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.mailbox.DeviceFatalException;
@@ -86,6 +87,7 @@ public final class BringUp {
 
       DeviceLimits limits = asked.queryDeviceLimits();
       HardwareProfile profile = recognition.profile(place, limits);
+      function.trace().ifPresent(to -> CardRecord.record(to, profile, place.hcrBase()));
       RequestBounds bounds = RequestBounds.of(function.locator(), profile);
       CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
