@@ -104,7 +104,7 @@ class RecordedFunctionTest {
             "{\"kind\":\"reset-function\"}",
             "{\"kind\":\"unmap\",\"map\":0}",
             "{\"kind\":\"close\"}");
-    long before = Files.readAllLines(file()).size() - 1;
+    int before = Files.readAllLines(file()).size() - 1;
     assertThat(lines.getLast()).isEqualTo("{\"end\":%d}".formatted(before));
   }
 

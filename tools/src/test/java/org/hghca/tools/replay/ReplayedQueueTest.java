@@ -42,7 +42,7 @@ class ReplayedQueueTest {
     List<Place> slots = new ArrayList<>();
     for (int slot = 0; slot < SLOTS; slot++) {
       memory.changed(change(slot, "ff".repeat(Cqe.SIZE)));
-      slots.add(memory.at(RECORDED + slot * Cqe.SIZE).orElseThrow());
+      slots.add(memory.at(RECORDED + (long) slot * Cqe.SIZE).orElseThrow());
     }
     queue = new ReplayedQueue(5, slots);
   }
