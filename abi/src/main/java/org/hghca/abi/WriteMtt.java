@@ -94,6 +94,11 @@ public final class WriteMtt {
     return PAGE.getLong(mailbox, offset(index));
   }
 
+  /** Writes another bus address into entry {@code index}. */
+  public static void setPage(MemorySegment mailbox, int index, long address) {
+    PAGE.setLong(mailbox, offset(index), address);
+  }
+
   /** Start index and addresses in their order, for the command trace. */
   public static String describe(MemorySegment mailbox, int count) {
     size(count);

@@ -39,6 +39,7 @@ import picocli.CommandLine.Spec;
       InfoCommand.class,
       BringupCommand.class,
       CardCommand.class,
+      ReplayCommand.class,
       ModelCommand.class,
       CaptureCommand.class,
       DecodeCommand.class,

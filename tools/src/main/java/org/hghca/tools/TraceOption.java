@@ -25,7 +25,8 @@ final class TraceOption {
       description =
           "Write a time line of commands, doorbells, completions, events, interrupts and DMA"
               + " mappings, as trace= of a locator does: for ui.perfetto.dev, or JSON lines if the"
-              + " name ends with .jsonl.")
+              + " name ends with .jsonl. With ,full behind the name also registers and memory, for"
+              + " hghca replay.")
   private String file;
 
   boolean isWanted() {

@@ -63,6 +63,7 @@ class DocumentsTest {
               "hghca-bringup.1",
               "hghca-bringup-compare.1",
               "hghca-card.1",
+              "hghca-replay.1",
               "hghca-model.1",
               "hghca-model-serve.1",
               "hghca-model-faults.1",

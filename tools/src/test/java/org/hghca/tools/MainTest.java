@@ -73,6 +73,7 @@ class MainTest {
         "info",
         "bringup",
         "card",
+        "replay",
         "model",
         "model serve",
         "model faults",

@@ -66,9 +66,10 @@ public enum DriverParameter {
   /** The file of {@link org.hghca.vfio.trace.TraceFile}. */
   TRACE(
       "trace",
-      "a file",
+      "`FILE` or `FILE,full`",
       "where a time line of commands, doorbells, completions, events, interrupts and mappings is"
-          + " written when the device closes"),
+          + " written when the device closes; with `,full` everything that a replay needs, as it"
+          + " goes"),
 
   /** Whether queue pairs pass the PSN wrap on a card that does not. */
   WRAP(

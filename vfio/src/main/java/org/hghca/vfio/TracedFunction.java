@@ -36,14 +36,32 @@ final class TracedFunction extends ForwardingFunction {
       return provider.open(locator);
     }
     TraceFile file = file(name.get());
+    PciFunction function = null;
     boolean opened = false;
     try {
-      PciFunction function = provider.open(locator);
+      function = provider.open(locator);
+      DeviceTrace trace = trace(locator).orElseThrow();
+      TracedFunction traced = new TracedFunction(recorded(function, trace), file, trace);
       opened = true;
-      return new TracedFunction(function, file, trace(locator).orElseThrow());
+      return traced;
     } finally {
       if (!opened) {
-        file.close();
+        close(function, file);
+      }
+    }
+  }
+
+  private static PciFunction recorded(PciFunction function, DeviceTrace trace) {
+    return trace
+        .recording()
+        .<PciFunction>map(recording -> new RecordedFunction(function, recording))
+        .orElse(function);
+  }
+
+  private static void close(PciFunction function, TraceFile file) {
+    try (file) {
+      if (function != null) {
+        function.close();
       }
     }
   }

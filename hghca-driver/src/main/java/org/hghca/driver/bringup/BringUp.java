@@ -15,6 +15,7 @@ import org.hghca.driver.object.DocumentFamily;
 import org.hghca.driver.object.HghcaDevice;
 import org.hghca.driver.rtl.RtlFamily;
 import org.hghca.driver.rtl.RtlOptions;
+import org.hghca.driver.trace.CardRecord;
 import org.hghca.icm.IcmManager;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.mailbox.DeviceFatalException;
@@ -91,6 +92,7 @@ public final class BringUp {
 
       DeviceLimits limits = asked.queryDeviceLimits();
       HardwareProfile profile = recognition.profile(place, limits);
+      function.trace().ifPresent(to -> CardRecord.record(to, profile, place.hcrBase()));
       RtlOptions options = RtlOptions.of(function.locator(), profile);
       CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();

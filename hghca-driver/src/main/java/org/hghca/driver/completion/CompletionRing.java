@@ -179,6 +179,8 @@ public final class CompletionRing {
       if (Cqe.qpn(memory, place(i)) != qpn) {
         first--;
         copy(i, first);
+      } else if (trace != null) {
+        CompletionRecord.record(trace, number, i & mask, memory, place(i));
       }
     }
     notTaken += first - index();

@@ -15,6 +15,7 @@ import org.hghca.tools.raw.CommandTap;
 import org.hghca.tools.raw.HcrPlaces;
 import org.hghca.tools.raw.RawHcr;
 import org.hghca.tools.raw.RawTables;
+import org.hghca.tools.raw.RtlProfile;
 import org.hghca.tools.raw.TappedFunction;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.PciFunction;
@@ -25,9 +26,6 @@ import org.hghca.vfio.VfioException;
 /** The card of a session: its function, and what is known of it so far. One thread at a time. */
 final class Card implements AutoCloseable {
   private static final int ALL_ONES_ID = 0xffff;
-  private static final int R1_QPS_LOG = 14;
-  private static final int R1_CQS_LOG = 13;
-  private static final int R2_LOG = 8;
 
   private final CardOptions options;
   private final TappedFunction function;
@@ -236,13 +234,7 @@ final class Card implements AutoCloseable {
   /** The card has answered QUERY_DEV_LIM. */
   void recognize(DeviceLimits limits) {
     if (profile.isEmpty()) {
-      int qps = limits.maxQpsLog();
-      int cqs = limits.maxCqsLog();
-      if (qps == R1_QPS_LOG && cqs == R1_CQS_LOG) {
-        profile = Optional.of(HardwareProfile.R1);
-      } else if (qps == R2_LOG && cqs == R2_LOG) {
-        profile = Optional.of(HardwareProfile.R2);
-      }
+      profile = RtlProfile.of(limits);
     }
   }
 

@@ -20,7 +20,7 @@ import org.hghca.tools.card.fields.Fields;
 import org.hghca.tools.card.fields.Shown;
 
 /** Mailboxes by the names of their fields. */
-final class MailboxText {
+public final class MailboxText {
   private MailboxText() {}
 
   /** The layout of what a command answers; empty when it is not known. */
@@ -51,6 +51,11 @@ final class MailboxText {
       fields.put("group", MulticastGroup.describe(MemorySegment.ofArray(bytes)));
     }
     return fields.put("bytes", Shown.bytes(bytes));
+  }
+
+  /** The fields of what the card has answered; empty without a known layout. */
+  public static Fields fields(HcrCommand command, byte[] bytes) {
+    return answer(command, bytes).get("fields") instanceof Fields fields ? fields : new Fields();
   }
 
   private static Fields answer(HcrCommand command, MailboxLayout layout, MemorySegment mailbox) {

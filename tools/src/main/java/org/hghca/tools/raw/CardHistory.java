@@ -9,10 +9,11 @@ public final class CardHistory {
   private final SentContexts sent = new SentContexts();
   private final MttEntries translations = new MttEntries();
 
-  CardHistory() {}
+  /** Of a card that was given nothing yet. */
+  public CardHistory() {}
 
   /** A command has ended, or was given up. */
-  void learn(CommandRecord given) {
+  public void learn(CommandRecord given) {
     HcrCommand command = HcrCommand.of(given.opcode()).orElse(null);
     if (command == null || !given.ended() || Hcr.status(given.answer()) != 0) {
       return;
@@ -24,7 +25,8 @@ public final class CardHistory {
     }
   }
 
-  void forget() {
+  /** The card was reset. */
+  public void forget() {
     pages.forget();
     sent.forget();
     translations.forget();

@@ -3,6 +3,8 @@ package org.hghca.tools.raw;
 import org.hghca.abi.CommandStatus;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.abi.MapIcm;
+import org.hghca.abi.WriteMtt;
 
 /**
  * One command as it was given through the registers.
@@ -27,6 +29,29 @@ public record CommandRecord(
     int answer,
     long nanos,
     boolean ended) {
+
+  /**
+   * Bytes of the inbox of a command; 0 when it has none, or its number of entries is impossible.
+   *
+   * @param word dword 18h
+   */
+  public static int inboxSize(int word, int entries) {
+    return switch (HcrCommand.of(Hcr.op(word)).orElse(null)) {
+      case null -> 0;
+      case MAP_ICM -> entries < 1 || entries > MapIcm.MAX_ENTRIES ? 0 : MapIcm.size(entries);
+      case WRITE_MTT -> entries < 1 || entries > WriteMtt.MAX_ENTRIES ? 0 : WriteMtt.size(entries);
+      case HcrCommand command -> command.hasInbox(Hcr.opModifier(word)) ? command.inboxSize() : 0;
+    };
+  }
+
+  /**
+   * Bytes of the outbox of a command; 0 when it has none.
+   *
+   * @param word dword 18h
+   */
+  public static int outboxSize(int word) {
+    return HcrCommand.of(Hcr.op(word)).map(HcrCommand::outboxSize).orElse(0);
+  }
 
   /** The 12 bits of the opcode. */
   public int opcode() {

@@ -6,9 +6,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
-import org.hghca.abi.HcrCommand;
-import org.hghca.abi.MapIcm;
-import org.hghca.abi.WriteMtt;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 
@@ -141,7 +138,8 @@ public final class CommandTap implements MmioHandler {
       end(0, false);
     }
     running = true;
-    inbox = bytes(parameter(Hcr.IN_PARAM_HIGH), inboxSize());
+    int size = CommandRecord.inboxSize(dword(Hcr.COMMAND), dword(Hcr.IN_MODIFIER));
+    inbox = bytes(parameter(Hcr.IN_PARAM_HIGH), size);
     started = System.nanoTime();
   }
 
@@ -151,7 +149,7 @@ public final class CommandTap implements MmioHandler {
     giver = null;
     notifyAll();
     int word = dword(Hcr.COMMAND);
-    int size = HcrCommand.of(Hcr.op(word)).map(HcrCommand::outboxSize).orElse(0);
+    int size = CommandRecord.outboxSize(word);
     boolean answered = ended && Hcr.status(answer) == 0;
     long outParam = parameter(Hcr.OUT_PARAM_HIGH);
     CommandRecord record =
@@ -167,18 +165,6 @@ public final class CommandTap implements MmioHandler {
             ended);
     records.add(record);
     history.learn(record);
-  }
-
-  private int inboxSize() {
-    int word = dword(Hcr.COMMAND);
-    HcrCommand command = HcrCommand.of(Hcr.op(word)).orElse(null);
-    int entries = dword(Hcr.IN_MODIFIER);
-    return switch (command) {
-      case null -> 0;
-      case MAP_ICM -> entries < 1 || entries > MapIcm.MAX_ENTRIES ? 0 : MapIcm.size(entries);
-      case WRITE_MTT -> entries < 1 || entries > WriteMtt.MAX_ENTRIES ? 0 : WriteMtt.size(entries);
-      default -> command.hasInbox(Hcr.opModifier(word)) ? command.inboxSize() : 0;
-    };
   }
 
   private int dword(int offset) {

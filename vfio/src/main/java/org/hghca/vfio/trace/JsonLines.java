@@ -20,7 +20,7 @@ record JsonLines(Instant started, long startedNanos) {
   private record Event(String device, TraceRecord record) {}
 
   void write(List<Recorded> devices, BufferedWriter out) throws IOException {
-    line(out, new JsonObject().put("trace", FORMAT).put("started", started));
+    line(out, head());
     for (Recorded device : devices) {
       line(
           out,
@@ -38,25 +38,39 @@ record JsonLines(Instant started, long startedNanos) {
             .sorted(Comparator.comparingLong(event -> event.record().begin()))
             .toList();
     for (Event event : events) {
-      line(out, object(event));
+      line(out, object(event.device(), event.record()));
     }
   }
 
-  private JsonObject object(Event event) {
-    TraceRecord record = event.record();
+  /** The first line of a trace. */
+  JsonObject head() {
+    return new JsonObject().put("trace", FORMAT).put("started", started);
+  }
+
+  /**
+   * The beginning of a line.
+   *
+   * @param nanos in the time of {@link System#nanoTime}
+   */
+  JsonObject begin(long nanos) {
+    return new JsonObject().put("ns", nanos - startedNanos);
+  }
+
+  /** The line of an event. */
+  JsonObject object(String device, TraceRecord record) {
     TraceText text = record.text();
-    JsonObject line = new JsonObject().put("ns", record.begin() - startedNanos);
+    JsonObject line = begin(record.begin());
     if (record.isSpan()) {
       line.put("took_ns", record.end() - record.begin());
     }
-    return line.put("device", event.device())
+    return line.put("device", device)
         .put("kind", record.kind().name())
         .put("track", text.track())
         .put("title", text.title())
         .putAll(text.values());
   }
 
-  private static void line(BufferedWriter out, JsonObject object) throws IOException {
+  static void line(BufferedWriter out, JsonObject object) throws IOException {
     out.write(object.toString());
     out.write('\n');
   }

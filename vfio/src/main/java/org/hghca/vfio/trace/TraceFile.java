@@ -25,25 +25,35 @@ import org.slf4j.LoggerFactory;
  * process writes what is open, unless it is killed.
  *
  * <p>A name that ends with {@code .jsonl} gives one JSON object a line, any other one the Trace
- * Event format, which ui.perfetto.dev opens. Thread-safe.
+ * Event format, which ui.perfetto.dev opens. With {@code ,full} behind the name the trace is whole:
+ * it also has what a replay needs, as {@link Recording} says, and is written as it goes, one JSON
+ * object a line whatever the name. Thread-safe.
  */
 public final class TraceFile implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TraceFile.class);
   private static final String LINES = ".jsonl";
+
+  /** Behind the name of a file whose trace is to be whole. */
+  private static final String FULL = ",full";
+
   private static final Map<Path, TraceFile> OPEN = new HashMap<>();
 
   /** Whether the end of the process writes what is open; registered with the first file. */
   private static boolean hooked;
 
   private final Path path;
-  private final Instant started = Instant.now();
-  private final long startedNanos = System.nanoTime();
+  private final JsonLines format = new JsonLines(Instant.now(), System.nanoTime());
+
+  /** Null unless the trace is to be whole: then each line is written as it comes. */
+  private final LiveFile live;
+
   private final Map<String, DeviceTrace> devices = new LinkedHashMap<>();
   private int users;
   private boolean written;
 
-  private TraceFile(Path path) {
+  private TraceFile(Path path, boolean full) throws IOException {
     this.path = path;
+    this.live = full ? new LiveFile(path, format) : null;
   }
 
   /**
@@ -55,13 +65,16 @@ public final class TraceFile implements AutoCloseable {
     synchronized (OPEN) {
       Path path = path(name);
       TraceFile file = OPEN.get(path);
+      if (file != null && name.endsWith(FULL) != (file.live != null)) {
+        throw invalid("the trace %s is open already, and only one of the two is full", path);
+      }
       if (file == null) {
         check(path);
         if (!hooked) {
           Runtime.getRuntime().addShutdownHook(new Thread(TraceFile::writeAll, "trace files"));
           hooked = true;
         }
-        file = new TraceFile(path);
+        file = create(path, name.endsWith(FULL));
         OPEN.put(path, file);
       }
       file.users++;
@@ -77,20 +90,37 @@ public final class TraceFile implements AutoCloseable {
   public static Optional<DeviceTrace> device(String name, String device) {
     synchronized (OPEN) {
       return Optional.ofNullable(OPEN.get(path(name)))
-          .map(file -> file.devices.computeIfAbsent(device, DeviceTrace::new));
+          .map(file -> file.devices.computeIfAbsent(device, file::trace));
+    }
+  }
+
+  private DeviceTrace trace(String device) {
+    return live == null ? new DeviceTrace(device) : new DeviceTrace(device, live);
+  }
+
+  private static TraceFile create(Path path, boolean full) {
+    try {
+      return new TraceFile(path, full);
+    } catch (IOException e) {
+      throw cannot(path, e);
     }
   }
 
   private static Path path(String name) {
+    String file = name.endsWith(FULL) ? name.substring(0, name.length() - FULL.length()) : name;
     try {
-      if (!name.isEmpty()) {
-        return Path.of(name).toAbsolutePath().normalize();
+      if (!file.isEmpty()) {
+        return Path.of(file).toAbsolutePath().normalize();
       }
     } catch (InvalidPathException e) {
       // Told below.
     }
-    String message = "the trace '%s' is not the name of a file".formatted(name);
-    throw new UncheckedIOException(message, new IOException(message));
+    throw invalid("the trace '%s' is not the name of a file", name);
+  }
+
+  private static UncheckedIOException invalid(String format, Object name) {
+    String message = format.formatted(name);
+    return new UncheckedIOException(message, new IOException(message));
   }
 
   /** Opens the file and closes it: whoever cannot write it learns that before the work. */
@@ -126,18 +156,29 @@ public final class TraceFile implements AutoCloseable {
         return "";
       }
       written = true;
+      if (live != null) {
+        return end();
+      }
       List<DeviceTrace.Recorded> recorded =
           devices.values().stream().map(DeviceTrace::read).toList();
       try (BufferedWriter out = Files.newBufferedWriter(path)) {
         if (path.toString().endsWith(LINES)) {
-          new JsonLines(started, startedNanos).write(recorded, out);
+          format.write(recorded, out);
         } else {
-          new TraceEvents(started, startedNanos).write(recorded, out);
+          new TraceEvents(format.started(), format.startedNanos()).write(recorded, out);
         }
       } catch (IOException e) {
         throw cannot(path, e);
       }
       return summary(recorded);
+    }
+  }
+
+  private String end() {
+    try {
+      return "%d lines".formatted(live.end());
+    } catch (IOException e) {
+      throw cannot(path, e);
     }
   }
 

@@ -20,7 +20,7 @@ public final class FakeDevice extends RecordingDevice {
   }
 
   /** Writes host memory as the device. */
-  boolean dmaWrite(long iova, int... bytes) {
+  public boolean dmaWrite(long iova, int... bytes) {
     MemorySegment source = Arena.ofAuto().allocate(Math.max(1, bytes.length));
     for (int i = 0; i < bytes.length; i++) {
       source.set(ValueLayout.JAVA_BYTE, i, (byte) bytes[i]);

@@ -9,6 +9,7 @@ import java.util.OptionalInt;
 import org.hghca.abi.Bar;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.driver.trace.CardRecord;
 import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -187,6 +188,7 @@ public final class Board implements Target {
   /** The card was recognized. */
   public void recognized(HardwareProfile as) {
     profile = as;
+    function.trace().ifPresent(to -> CardRecord.record(to, as, hcrBase.getAsInt()));
   }
 
   /** Which profile of the card is in use; null before it is known. */

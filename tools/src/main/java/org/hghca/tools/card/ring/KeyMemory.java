@@ -9,7 +9,9 @@ import java.util.OptionalLong;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.Mpt;
+import org.hghca.tools.raw.CardHistory;
 import org.hghca.tools.raw.CardObject;
+import org.hghca.tools.raw.MappedMemory;
 import org.hghca.tools.raw.SentContexts;
 import org.hghca.tools.raw.TappedFunction;
 
@@ -18,12 +20,23 @@ public final class KeyMemory {
   /** The driver and the steps change the other 8 bits with each use of an entry. */
   private static final int KEY_INDEX_BITS = 24;
 
-  private final TappedFunction function;
+  private final CardHistory history;
+  private final MappedMemory mapped;
   private final HardwareProfile profile;
 
   /** Of a card that this profile describes. */
   public KeyMemory(TappedFunction function, HardwareProfile profile) {
-    this.function = function;
+    this(function.history(), function.mapped(), profile);
+  }
+
+  /**
+   * Of a card that was given what a history holds.
+   *
+   * @param mapped the memory that the card can reach
+   */
+  public KeyMemory(CardHistory history, MappedMemory mapped, HardwareProfile profile) {
+    this.history = history;
+    this.mapped = mapped;
     this.profile = profile;
   }
 
@@ -43,7 +56,7 @@ public final class KeyMemory {
   }
 
   private Optional<SentContexts.Sent> sent(int key) {
-    return function.history().sent().of(CardObject.MPT, index(key));
+    return history.sent().of(CardObject.MPT, index(key));
   }
 
   /** The number of the MPT entry that a key names. */
@@ -115,6 +128,22 @@ public final class KeyMemory {
   }
 
   /**
+   * The bus address of a byte; empty when it was not sent.
+   *
+   * @param offset in the region of a key
+   */
+  public OptionalLong address(int key, long offset) {
+    Optional<Mpt> entry = entry(key);
+    if (entry.isEmpty()) {
+      return OptionalLong.empty();
+    }
+    OptionalLong page = page(entry.get(), offset);
+    return page.isEmpty()
+        ? page
+        : OptionalLong.of(page.getAsLong() + offset % pageBytes(entry.get()));
+  }
+
+  /**
    * The memory of a ring.
    *
    * @param pd of the queue
@@ -139,7 +168,7 @@ public final class KeyMemory {
         return new Piece(Optional.empty(), first, problems);
       }
       long address = page.getAsLong() + at % pageBytes(entry.get());
-      Optional<MemorySegment> memory = function.mapped().at(address, count);
+      Optional<MemorySegment> memory = mapped.at(address, count);
       if (memory.isEmpty()) {
         problems.add(
             "bus address 0x%x of MTT entry %d is not memory that is mapped"
@@ -153,7 +182,7 @@ public final class KeyMemory {
   }
 
   private OptionalLong page(Mpt mpt, long offset) {
-    return function.history().translations().page(mttIndex(mpt, offset));
+    return history.translations().page(mttIndex(mpt, offset));
   }
 
   private long mttIndex(Mpt mpt, long offset) {
