@@ -1,11 +1,7 @@
 package org.hghca.tools;
 
-import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.io.Reader;
-import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -13,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.Progress;
@@ -31,8 +26,6 @@ import org.hghca.tools.bringup.report.TextOutput;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.StepWatcher;
-import org.hghca.tools.card.CardSession;
-import org.hghca.tools.card.KeptCard;
 import org.hghca.tools.perf.page.Environment;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -188,17 +181,18 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
     }
     BringupOptions options = options();
     Bench bench = new Bench(mark, keep != null, keep == null ? "" : keep);
-    Bringup session = new Bringup(options, bench);
+    Rounds rounds = new Rounds(options, bench, repeat);
+    Bringup session = rounds.session();
     if (options.profile().isPresent() && !session.isOfCard()) {
       throw wrong("--profile is an option for cards, and %s is none".formatted(options.device()));
     }
-    checkBench(session);
     checkIds(session.steps(), options.only());
     checkIds(session.steps(), options.skip());
     if (from != null) {
       checkIds(session.steps(), Set.of(from));
-      options = options.withOnly(idsFrom(session.steps()));
+      rounds.from(from);
     }
+    checkBench(session);
     List<ReportFile<BringupReport>> files = files();
     Optional<LineFile> lines =
         Optional.ofNullable(jsonLines).map(name -> new LineFile(name, out(), err()));
@@ -217,19 +211,28 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
     }
     PrintWriter steps = onStdout > 0 ? new PrintWriter(Writer.nullWriter()) : out();
     TextOutput text = new TextOutput(steps, verbose, session.steps().size(), repeat);
-    Rounds rounds = new Rounds(options, bench, repeat);
     try (Interruption _ =
             new Interruption(Thread.currentThread()::interrupt, ExitCode.INTERRUPTED);
         rounds;
         ProgressLine line = ProgressLine.on(spec.commandLine())) {
       JsonLines json = new JsonLines(record -> lines.ifPresent(file -> file.write(record)));
-      json.start(origin(), options.device(), repeat, session.steps());
+      json.start(origin(), session.device(), repeat, session.steps());
       BringupReport report = rounds.run(wiping(line).and(text).and(json), watcher(line, steps));
       text.summary(report);
-      json.end(report);
-      boolean written = write(files, report) && lines.map(LineFile::isWhole).orElse(true);
+      boolean written = write(files, report);
       out().flush();
-      prompt(rounds.session());
+      if (!rounds.session().keptAt().isEmpty()) {
+        new KeptPrompt(out(), err()).open(rounds.session());
+        rounds.close();
+        BringupReport released = rounds.released(report);
+        if (released.notReleased().isPresent()) {
+          text.notReleased(released.notReleased().get());
+          report = released;
+          written &= write(files, report);
+        }
+      }
+      json.end(report);
+      written &= lines.map(LineFile::isWhole).orElse(true);
       int exitCode = report.outcome().exitCode();
       return exitCode == 0 && !written ? ExitCode.NO_OUTPUT.code() : exitCode;
     } finally {
@@ -274,30 +277,10 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
     }
     if (keep != null && !keep.isEmpty()) {
       checkIds(session.steps(), Set.of(keep));
-    }
-  }
-
-  /** The prompt on a card that was kept; the exit code stays that of the verdict. */
-  private void prompt(Bringup session) {
-    if (session.keptAt().isEmpty()) {
-      return;
-    }
-    Optional<KeptCard> kept = session.kept();
-    if (kept.isEmpty()) {
-      out().print("\n%s has left no open card to keep\n".formatted(session.keptAt()));
-      return;
-    }
-    out()
-        .print(
-            "\nthe card is kept as %s has left it: help lists the commands, quit gives it back\n"
-                .formatted(session.keptAt()));
-    PrintWriter err = spec.commandLine().getErr();
-    Reader in = new InputStreamReader(System.in, StandardCharsets.UTF_8);
-    try (CommandLines lines = new CommandLines(in);
-        CardSession card = CardSession.of(kept.get())) {
-      new CardPrompt(out(), err, Optional.empty(), false, false).run(lines, card);
-    } catch (UncheckedIOException e) {
-      err.println("hghca: the commands cannot be read: " + FileFailure.why(e.getCause()));
+      Optional<String> leftOut = session.leftOut(keep);
+      if (leftOut.isPresent()) {
+        throw wrong("--keep=%s names a step that does not run: %s".formatted(keep, leftOut.get()));
+      }
     }
   }
 
@@ -308,13 +291,6 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
    */
   void checkOptionsFollow(CommandSpec command) {
     OptionPlace.check(spec, command);
-  }
-
-  private Set<String> idsFrom(List<Step> steps) {
-    return steps.stream()
-        .map(Step::id)
-        .dropWhile(id -> !id.equals(from))
-        .collect(Collectors.toSet());
   }
 
   private Origin origin() {

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,7 @@ import org.hghca.model.ModelProvider;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.board.BringupOptions;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.Verdict;
@@ -65,7 +67,7 @@ class BringupCommandTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
-            " 1/75 PASS  open ",
+            " 1/76 PASS  open ",
             "PASS  pci.identity",
             "PASS  hcr.probe",
             "PASS  cmd.dev-lim",
@@ -202,13 +204,22 @@ class BringupCommandTest {
     assertThat(run.out())
         .contains("FAIL  path.doorbell")
         .contains("the doorbell did not arrive")
-        .containsPattern("OPEN  needs path.doorbell, which failed: loop.send, ");
+        .containsPattern(
+            "OPEN  needs doorbells and completions: path.doorbell failed: loop.send, ");
   }
 
   @Test
   void announcedLoopThatIsMissingFails() {
     CommandLineRun run =
-        bringup("-d", "faulty:deaf", "--limit", "PT1S", "--loop", "plug", "--only", "loop.send");
+        bringup(
+            "-d",
+            "model:x?fault=deaf-receiver",
+            "--limit",
+            "PT1S",
+            "--loop",
+            "plug",
+            "--only",
+            "loop.send");
 
     assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.out()).containsPattern("FAIL  loop.send").contains("although there is a plug");
@@ -256,7 +267,7 @@ class BringupCommandTest {
         .contains("expected  000:  01 00 00 00  00 00 00 00")
         .contains("seen      000:  01 00 00 00  80 00 00 00")
         .contains("look at   ")
-        .containsPattern("OPEN  needs cmd.dev-lim, which failed: hca.init")
+        .containsPattern("OPEN  needs right answers of commands: cmd.dev-lim failed: driver.open")
         .contains("PASS  cmd.adapter")
         .contains("faulty:wrong-limits: FAILED");
   }
@@ -449,12 +460,15 @@ class BringupCommandTest {
         .contains("(--destructive)");
   }
 
-  @Test
-  void everyStepHasAUniqueNameAndNeedsOnlyEarlierOnes() {
+  @ParameterizedTest
+  @ValueSource(strings = {"model:", "virtio:"})
+  void everyStepHasAUniqueNameAndNeedsOnlyWhatOneEarlierStepShows(String device) {
     Set<String> earlier = new HashSet<>();
+    Set<Capability> shown = EnumSet.noneOf(Capability.class);
 
-    for (Step step : new Bringup(BringupOptions.of("model:")).steps()) {
-      assertThat(earlier).as(step.id()).containsAll(step.needs());
+    for (Step step : new Bringup(BringupOptions.of(device)).steps()) {
+      assertThat(shown).as(step.id()).containsAll(step.needs());
+      step.gives().forEach(what -> assertThat(shown.add(what)).as(step.id()).isTrue());
       assertThat(earlier.add(step.id())).as(step.id()).isTrue();
       assertThat(step.source()).as(step.id()).isNotBlank();
       assertThat(step.next()).as(step.id()).isNotBlank();
@@ -567,7 +581,7 @@ class BringupCommandTest {
         .containsEntry("profile", "s")
         .containsEntry("fail", 1);
     List<?> steps = (List<?>) json.get("steps");
-    assertThat(steps).hasSize(75);
+    assertThat(steps).hasSize(76);
     Map<?, ?> failed =
         steps.stream()
             .map(step -> (Map<?, ?>) step)
@@ -603,7 +617,7 @@ class BringupCommandTest {
     int failures = suite.getElementsByTagName("failure").getLength();
     int skipped = suite.getElementsByTagName("skipped").getLength();
     assertThat(suite.getTagName()).isEqualTo("testsuite");
-    assertThat(suite.getAttribute("tests")).isEqualTo("75").isEqualTo(Integer.toString(cases));
+    assertThat(suite.getAttribute("tests")).isEqualTo("76").isEqualTo(Integer.toString(cases));
     assertThat(suite.getAttribute("failures")).isEqualTo("1").isEqualTo(Integer.toString(failures));
     assertThat(suite.getAttribute("skipped")).isEqualTo(Integer.toString(skipped));
     assertThat(suite.getAttribute("errors")).isEqualTo("0");

@@ -155,7 +155,8 @@ class BringupCompareCommandTest {
     assertThat(stuck.out())
         .contains("board    limits: only old")
         .containsPattern(
-            "step +PASS -> OPEN: needs hcr.registers, which failed: hcr.nop, hcr.unknown, ");
+            "step +PASS -> OPEN: needs addresses in the command register: hcr.registers failed:"
+                + " dma.first, ");
   }
 
   @Test

@@ -34,6 +34,12 @@ final class CommandFaults {
             "answers of commands are incomplete",
             () -> ChangedData.answers(ChangedAnswers::shortened)),
         new Fault(
+            "late-outbox",
+            Fault.HCAS,
+            "an answer is written 20 ms after the end of its command",
+            "answers of commands come late",
+            () -> new MisplacedPayload.Late(Use::isAnswer, 20_000_000)),
+        new Fault(
             "impossible-limits",
             Fault.ALL,
             "the card reports 2^200 queue pairs, or on virtio CQs of no entries",

@@ -189,6 +189,11 @@ final class CommandWatch implements Watch {
   }
 
   @Override
+  public synchronized long contiguous(long iova) {
+    return tables.contiguous(iova);
+  }
+
+  @Override
   public synchronized long alias(long iova) {
     return tables.alias(iova);
   }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.MapIcm;
@@ -172,6 +173,29 @@ final class HostTables {
       }
     }
     return null;
+  }
+
+  /** Where the page of a region is; nothing where an address is in none. */
+  private Optional<PlacedPage> placed(long iova) {
+    for (Mpt region : regions.values()) {
+      int count = pageCount(region, region.length());
+      for (int i = 0; i < count; i++) {
+        if (page(region, i) == (iova & -PAGE)) {
+          return Optional.of(new PlacedPage(region, i));
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** A page of a region by its number. */
+  private record PlacedPage(Mpt region, int number) {}
+
+  /** The same offset where a page would be, if the pages of its region followed one another. */
+  long contiguous(long iova) {
+    return placed(iova)
+        .map(page -> page(page.region(), 0) + (long) page.number() * PAGE + (iova & PAGE - 1))
+        .orElse(iova);
   }
 
   /** The same offset in an earlier page, for an address in one of some pages of a region. */

@@ -3,6 +3,7 @@ package org.hghca.model.fault;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.function.Predicate;
 
 /** Payload that is in the wrong place, comes at the wrong time, or is that of another message. */
 final class MisplacedPayload {
@@ -39,6 +40,26 @@ final class MisplacedPayload {
     }
   }
 
+  /** What a card writes goes where a wrong translation has it. */
+  static final class Translated extends Injection {
+    /** The address that is used instead of one. */
+    interface Translation {
+      long of(Watch watch, long iova);
+    }
+
+    private final Translation translation;
+
+    Translated(Translation translation) {
+      this.translation = translation;
+    }
+
+    @Override
+    boolean store(Place place, long iova, byte[] bytes) {
+      boolean isPayload = place.use() == Use.PAYLOAD;
+      return store(isPayload ? translation.of(site().watch(), iova) : iova, bytes);
+    }
+  }
+
   /** Eight bytes behind each write are overwritten, where the host allows it. */
   static final class Outside extends Injection {
     private static final byte[] STRAY = new byte[8];
@@ -57,15 +78,24 @@ final class MisplacedPayload {
     }
   }
 
-  /** The card writes its completion first, and payload 5 ms later. */
+  /** The card writes some of what it writes later, behind what follows it. */
   static final class Late extends Injection {
-    private static final long NANOS = 5_000_000;
-
     private final LateWork late = new LateWork();
+    private final Predicate<Use> uses;
+    private final long nanos;
+
+    /**
+     * @param uses what is late
+     * @param nanos how late
+     */
+    Late(Predicate<Use> uses, long nanos) {
+      this.nanos = nanos;
+      this.uses = uses;
+    }
 
     @Override
     boolean store(Place place, long iova, byte[] bytes) {
-      if (place.use() != Use.PAYLOAD) {
+      if (!uses.test(place.use())) {
         return super.store(place, iova, bytes);
       }
       late.add(() -> store(iova, bytes));
@@ -79,7 +109,7 @@ final class MisplacedPayload {
 
     @Override
     boolean step(long now) {
-      return late.step(now, NANOS);
+      return late.step(now, nanos);
     }
 
     @Override

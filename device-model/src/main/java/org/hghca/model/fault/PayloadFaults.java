@@ -74,7 +74,7 @@ final class PayloadFaults {
             Fault.ALL,
             "payload is written 5 ms after it should be, behind its completion",
             "completions overtake payload",
-            MisplacedPayload.Late::new),
+            () -> new MisplacedPayload.Late(use -> use == Use.PAYLOAD, 5_000_000)),
         new Fault(
             "payload-old",
             Fault.ALL,
@@ -93,6 +93,12 @@ final class PayloadFaults {
             "payload for page 512 of a region and later ones goes 512 pages lower",
             "the translation of addresses takes the wrong page",
             MisplacedPayload.WrongPage::far),
+        new Fault(
+            "contiguous-mtt",
+            Fault.HCAS,
+            "payload goes to a region as if its pages followed its first one",
+            "the translation of addresses takes the wrong page",
+            () -> new MisplacedPayload.Translated(Watch::contiguous)),
         new Fault(
             "one-length",
             Fault.ALL,

@@ -38,6 +38,15 @@ interface Watch {
   }
 
   /**
+   * Where some payload would be, if the pages of its region followed one another.
+   *
+   * @return the same address where they do
+   */
+  default long contiguous(long iova) {
+    return iova;
+  }
+
+  /**
    * Where a page of the card's context memory is instead, if it is the second one of a pair.
    *
    * @return the same address where it is the first one

@@ -1,9 +1,10 @@
 package org.hghca.tools.bringup;
 
+import static java.util.stream.Collectors.toSet;
+
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,14 +17,7 @@ import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.board.VirtioBoard;
-import org.hghca.tools.bringup.data.DataTests;
-import org.hghca.tools.bringup.register.HcrSteps;
-import org.hghca.tools.bringup.register.PciSteps;
-import org.hghca.tools.bringup.register.QuerySteps;
-import org.hghca.tools.bringup.register.QueueSteps;
-import org.hghca.tools.bringup.register.RawDataSteps;
-import org.hghca.tools.bringup.register.StopSteps;
-import org.hghca.tools.bringup.register.TableSteps;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -32,15 +26,7 @@ import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.StepSkippedException;
 import org.hghca.tools.bringup.step.StepWatcher;
 import org.hghca.tools.bringup.step.Verdict;
-import org.hghca.tools.bringup.verbs.DataSteps;
 import org.hghca.tools.bringup.verbs.DriverSteps;
-import org.hghca.tools.bringup.verbs.ErrorSteps;
-import org.hghca.tools.bringup.verbs.InterruptSteps;
-import org.hghca.tools.bringup.verbs.PathSteps;
-import org.hghca.tools.bringup.verbs.SpeedSteps;
-import org.hghca.tools.bringup.virtio.NetSteps;
-import org.hghca.tools.bringup.virtio.RoceSteps;
-import org.hghca.tools.bringup.virtio.VirtioSteps;
 import org.hghca.tools.card.KeptCard;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.vfio.DriverParameter;
@@ -53,18 +39,25 @@ import org.hghca.vfio.DriverParameter;
  * its thread ends it after the current step, which waits for no answer any more.
  */
 public final class Bringup implements AutoCloseable {
+  /** Giving the board back, after all steps. */
+  private static final String RELEASE = "the release of the board";
+
   private final BringupOptions options;
   private final Bench bench;
   private final Target board;
   private final Driver driver;
   private final StepThread thread;
   private final Marks marks;
-  private final List<Step> steps = new ArrayList<>();
-  private final Map<String, StepResult> done = new HashMap<>();
+  private final List<Step> steps;
+  private final Established established;
+  private final Set<Verdict> verdicts = EnumSet.noneOf(Verdict.class);
+  private Set<String> later = Set.of();
   private StepSpan spans;
   private String stoppedAt = "";
+  private String lostAt = "";
   private String brokenAt = "";
   private String keptAt = "";
+  private String notReleased = "";
   private boolean closed;
   private boolean opened = true;
 
@@ -85,57 +78,16 @@ public final class Bringup implements AutoCloseable {
       VirtioBoard virtio = new VirtioBoard(options);
       board = virtio;
       driver = new Driver(virtio, bench);
-      virtioSteps(virtio);
+      steps = StepList.ofVirtio(virtio, driver);
     } else {
       Board card = new Board(options);
       board = card;
       driver = new Driver(card, bench);
-      cardSteps(card);
+      steps = StepList.ofCard(card, driver);
     }
     thread = new StepThread(options.patience(), board.waits());
+    established = new Established(steps);
     marks = new Marks(steps, board, driver, bench);
-  }
-
-  private void cardSteps(Board card) {
-    PciSteps pci = new PciSteps(card);
-    steps.addAll(pci.ofEveryFunction());
-    steps.addAll(pci.ofCard());
-    steps.addAll(new HcrSteps(card).steps());
-    steps.addAll(new QuerySteps(card).steps());
-    steps.addAll(new TableSteps(card).steps());
-    steps.addAll(new QueueSteps(card).steps());
-    steps.addAll(new RawDataSteps(card).steps());
-    steps.add(pci.errors());
-    verbsSteps(new PathSteps(driver).ofDatagram(), "profile", "hca.close");
-    steps.addAll(new StopSteps(card, driver).steps());
-  }
-
-  private void virtioSteps(VirtioBoard virtio) {
-    PciSteps pci = new PciSteps(virtio);
-    steps.addAll(pci.ofEveryFunction());
-    steps.addAll(new VirtioSteps(virtio).steps());
-    steps.addAll(new NetSteps(virtio).steps());
-    steps.addAll(new RoceSteps(virtio).steps());
-    steps.add(pci.errors());
-    verbsSteps(new PathSteps(driver).ofEveryStage(), RoceSteps.OBJECTS, RoceSteps.CLOSE);
-  }
-
-  /**
-   * Adds the steps that go through the driver.
-   *
-   * @param path those of the data path without a loop
-   * @param needs ids of the steps that must have passed before
-   */
-  private void verbsSteps(List<Step> path, String... needs) {
-    DriverSteps first = new DriverSteps(driver, needs);
-    steps.addAll(first.steps());
-    steps.addAll(path);
-    steps.add(first.loopStep());
-    steps.addAll(new DataSteps(driver).steps());
-    steps.addAll(new DataTests(driver).steps());
-    steps.addAll(new ErrorSteps(driver).steps());
-    steps.addAll(new InterruptSteps(driver).steps());
-    steps.addAll(new SpeedSteps(driver).steps());
   }
 
   /** Whether it is about a card; otherwise it is about a virtio device. */
@@ -145,7 +97,7 @@ public final class Bringup implements AutoCloseable {
 
   /** All steps in their order. */
   public List<Step> steps() {
-    return List.copyOf(steps);
+    return steps;
   }
 
   /**
@@ -171,7 +123,8 @@ public final class Bringup implements AutoCloseable {
     try {
       for (Step step : steps) {
         StepResult result = result(step, chosen, watcher);
-        done.put(step.id(), result);
+        established.ended(result);
+        verdicts.add(result.verdict());
         results.add(result);
         listener.accept(result);
         boolean failed = result.verdict() == Verdict.FAIL && bench.keep();
@@ -184,13 +137,24 @@ public final class Bringup implements AutoCloseable {
         close();
       }
     }
-    return BringupReport.of(
-        board.locator().without(DriverParameter.TRACE.key()).toString(),
-        board.abilities() == null ? "" : board.abilities().name(),
-        started,
-        System.nanoTime() - start,
-        results,
-        outcome());
+    return released(
+        BringupReport.of(
+            device(),
+            board.abilities() == null ? "" : board.abilities().name(),
+            started,
+            System.nanoTime() - start,
+            results,
+            outcome()));
+  }
+
+  /** The locator of the board in reports: where its trace goes says nothing about it. */
+  public String device() {
+    return board.locator().without(DriverParameter.TRACE.key()).toString();
+  }
+
+  /** A report of the session, with what is known now: the board that was kept may be given back. */
+  BringupReport released(BringupReport report) {
+    return notReleased.isEmpty() ? report : report.withoutRelease(notReleased, outcome());
   }
 
   private boolean isKeptAt(Step step, StepResult result) {
@@ -218,8 +182,14 @@ public final class Bringup implements AutoCloseable {
   public void close() {
     if (!closed) {
       closed = true;
-      if (!thread.end(this::giveBack) && stoppedAt.isEmpty()) {
-        stoppedAt = "the end";
+      try {
+        thread.end(this::giveBack);
+      } catch (RuntimeException e) {
+        notReleased = complaint(e);
+        verdicts.add(Verdict.FAIL);
+        if (stoppedAt.isEmpty() && CardStoppedException.isBehind(e)) {
+          stoppedAt = RELEASE;
+        }
       }
     }
   }
@@ -228,7 +198,7 @@ public final class Bringup implements AutoCloseable {
     if (!stoppedAt.isEmpty()) {
       return Outcome.STOPPED;
     }
-    if (opened && has(Verdict.FAIL)) {
+    if (opened && verdicts.contains(Verdict.FAIL)) {
       return Outcome.FAILED;
     }
     if (thread.isInterrupted()) {
@@ -237,24 +207,31 @@ public final class Bringup implements AutoCloseable {
     if (!opened) {
       return Outcome.NOT_OPENED;
     }
-    return has(Verdict.NOT_JUDGED) ? Outcome.INCOMPLETE : Outcome.PASSED;
+    return verdicts.contains(Verdict.NOT_JUDGED) ? Outcome.INCOMPLETE : Outcome.PASSED;
   }
 
-  private boolean has(Verdict verdict) {
-    return done.values().stream().anyMatch(result -> result.verdict() == verdict);
+  /**
+   * Leaves out the steps before one, but those that it and later ones need.
+   *
+   * @param id of the step
+   */
+  public void from(String id) {
+    later = steps.stream().map(Step::id).dropWhile(each -> !each.equals(id)).collect(toSet());
   }
 
-  /** The steps that the options name, with those that they need. */
+  /** Why a step is left out by the options; empty when it is to run, if nothing is in its way. */
+  public Optional<String> leftOut(String id) {
+    Step step = steps.stream().filter(each -> each.id().equals(id)).findFirst().orElseThrow();
+    return leftOut(step, chosen()).map(StepResult::reason);
+  }
+
+  /** The steps that are named, with those that they need. */
   private Set<String> chosen() {
-    Set<String> chosen = new HashSet<>();
-    for (Step step : steps.reversed()) {
-      if (options.only().isEmpty() || options.only().contains(step.id())) {
-        chosen.add(step.id());
-      }
-      if (chosen.contains(step.id())) {
-        chosen.addAll(step.needs());
-      }
-    }
+    Set<String> named = later.isEmpty() ? options.only() : later;
+    Set<String> chosen =
+        named.isEmpty()
+            ? steps.stream().map(Step::id).collect(toSet())
+            : established.withNeeds(named);
     chosen.removeAll(options.skip());
     return chosen;
   }
@@ -265,11 +242,13 @@ public final class Bringup implements AutoCloseable {
       return untried.get();
     }
     Observation seen = new Observation(watcher);
+    Optional<String> degradation = established.degradation(step);
     long start = System.nanoTime();
     Verdict verdict = Verdict.PASS;
     String complaint = "";
     try {
       thread.run(step.time(), () -> run(step, seen));
+      degradation.ifPresent(seen::warn);
       if (!seen.warnings().isEmpty()) {
         verdict = Verdict.WARN;
         complaint = String.join("; ", seen.warnings());
@@ -296,8 +275,12 @@ public final class Bringup implements AutoCloseable {
     if (step.id().equals("open") && verdict == Verdict.FAIL) {
       opened = false;
     }
+    if (thread.isLost() && lostAt.isEmpty()) {
+      lostAt = step.id();
+    }
     long nanos = System.nanoTime() - start;
     spans.record(step, verdict, start);
+    established.showed(seen);
     return new StepResult(
         step,
         verdict,
@@ -320,13 +303,24 @@ public final class Bringup implements AutoCloseable {
     }
   }
 
-  /** The result of a step that is not run; empty if it is to run. */
-  private Optional<StepResult> untried(Step step, Set<String> chosen) {
+  private Optional<StepResult> leftOut(Step step, Set<String> chosen) {
     if (!chosen.contains(step.id())) {
       return untried(
           step,
           Verdict.SKIP,
           options.skip().contains(step.id()) ? "skipped by --skip" : "not selected");
+    }
+    if (step.destructive() && !options.destructive()) {
+      return untried(step, Verdict.SKIP, "it can stop the card: --destructive runs it");
+    }
+    return Optional.empty();
+  }
+
+  /** The result of a step that is not run; empty if it is to run. */
+  private Optional<StepResult> untried(Step step, Set<String> chosen) {
+    Optional<StepResult> leftOut = leftOut(step, chosen);
+    if (leftOut.isPresent() && (!chosen.contains(step.id()) || !thread.isInterrupted())) {
+      return leftOut;
     }
     if (!keptAt.isEmpty()) {
       return untried(step, Verdict.SKIP, "--keep ended the steps at " + keptAt);
@@ -334,26 +328,18 @@ public final class Bringup implements AutoCloseable {
     if (thread.isInterrupted()) {
       return untried(step, Verdict.SKIP, "interrupted");
     }
-    if (step.destructive() && !options.destructive()) {
-      return untried(step, Verdict.SKIP, "it can stop the card: --destructive runs it");
-    }
     if (!stoppedAt.isEmpty()) {
       return untried(step, Verdict.NOT_JUDGED, "the card stopped answering at " + stoppedAt);
     }
-    if (!brokenAt.isEmpty() && isOnDriver(step) && !step.id().equals(DriverSteps.CLOSE)) {
+    if (!lostAt.isEmpty()) {
+      return untried(step, Verdict.NOT_JUDGED, lostAt + " did not end");
+    }
+    if (!brokenAt.isEmpty()
+        && established.reliesOn(step, Capability.DRIVER)
+        && !step.id().equals(DriverSteps.CLOSE)) {
       return untried(step, Verdict.NOT_JUDGED, "the device failed at " + brokenAt);
     }
-    for (String need : step.needs()) {
-      StepResult result = done.get(need);
-      if (result.verdict() == Verdict.FAIL) {
-        return untried(step, Verdict.NOT_JUDGED, "needs " + need + ", which failed");
-      }
-      if (!result.verdict().isGood()) {
-        // The step reports why: the first reason is used.
-        return untried(step, result.verdict(), result.reason());
-      }
-    }
-    return Optional.empty();
+    return established.lackOf(step).flatMap(lack -> untried(step, lack.verdict(), lack.reason()));
   }
 
   private static Optional<StepResult> untried(Step step, Verdict verdict, String reason) {
@@ -369,12 +355,6 @@ public final class Bringup implements AutoCloseable {
             Map.of(),
             List.of(),
             0));
-  }
-
-  /** Whether a step goes through the driver. */
-  private boolean isOnDriver(Step step) {
-    return step.needs().contains(DriverSteps.OPEN)
-        || steps.stream().anyMatch(other -> step.needs().contains(other.id()) && isOnDriver(other));
   }
 
   /** Whether a failure has left a device that no longer works. */

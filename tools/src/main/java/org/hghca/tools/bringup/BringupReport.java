@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.hghca.tools.bringup.cause.Conclusion;
 import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.Tally;
@@ -30,6 +31,7 @@ public record BringupReport(
     List<Tally> tallies,
     Map<String, Object> facts,
     Outcome outcome) {
+  private static final String NOT_RELEASED = "not_released";
 
   /** How a session ended, with the exit code of the command line; the worst first. */
   public enum Outcome {
@@ -99,6 +101,30 @@ public record BringupReport(
         all,
         known,
         outcome.compareTo(round.outcome) < 0 ? outcome : round.outcome);
+  }
+
+  /**
+   * The same, of a board that could not be given back.
+   *
+   * @param why it could not
+   * @param worse how the last round ended then
+   */
+  BringupReport withoutRelease(String why, Outcome worse) {
+    Map<String, Object> known = new LinkedHashMap<>(facts);
+    known.put(NOT_RELEASED, why);
+    return new BringupReport(
+        device,
+        profile,
+        started,
+        nanos,
+        tallies,
+        known,
+        outcome.compareTo(worse) < 0 ? outcome : worse);
+  }
+
+  /** Why the board could not be given back; empty when it was. */
+  public Optional<String> notReleased() {
+    return Optional.ofNullable((String) facts.get(NOT_RELEASED));
   }
 
   /** The worst result of each step, in their order. */

@@ -1,6 +1,7 @@
 package org.hghca.tools.bringup;
 
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.hghca.tools.bringup.BringupReport.Outcome;
 import org.hghca.tools.bringup.board.Bench;
@@ -19,6 +20,7 @@ public final class Rounds implements AutoCloseable {
   private final BringupOptions options;
   private final Bench bench;
   private final int count;
+  private Optional<String> from = Optional.empty();
   private Bringup session;
 
   /**
@@ -33,6 +35,16 @@ public final class Rounds implements AutoCloseable {
     this.bench = bench;
     this.count = count;
     this.session = new Bringup(options, bench);
+  }
+
+  /**
+   * Leaves out the steps before one, but those that it and later ones need.
+   *
+   * @param id of the step
+   */
+  public void from(String id) {
+    from = Optional.of(id);
+    session.from(id);
   }
 
   /** The session that is next, runs, or was the last one. */
@@ -50,6 +62,7 @@ public final class Rounds implements AutoCloseable {
     BringupReport report = run(1, progress, watcher);
     for (int round = 2; round <= count && !isLast(report); round++) {
       session = new Bringup(options, bench);
+      from.ifPresent(session::from);
       report = report.with(run(round, progress, watcher));
     }
     return report;
@@ -62,6 +75,11 @@ public final class Rounds implements AutoCloseable {
   private BringupReport run(int round, Progress progress, StepWatcher watcher) {
     progress.round(round);
     return session.run(progress::step, watcher);
+  }
+
+  /** A report of these rounds, with what became of a board that was kept and given back. */
+  public BringupReport released(BringupReport report) {
+    return session.released(report);
   }
 
   /** Gives back a board that was kept; idempotent. */

@@ -1,9 +1,11 @@
 package org.hghca.tools.raw;
 
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.vfio.MmioHandler;
@@ -27,6 +29,7 @@ public final class CommandTap implements MmioHandler {
   private final List<CommandRecord> records = new ArrayList<>();
   private int base = NO_HCR;
   private boolean wholeBar;
+  private Duration settle = Duration.ZERO;
   private boolean running;
 
   /** Who gives a command: the dwords of two must not mix, and a driver has threads of its own. */
@@ -60,6 +63,11 @@ public final class CommandTap implements MmioHandler {
     wholeBar = true;
   }
 
+  /** Who waits for the end of a command with an answer waits for so long more. */
+  public synchronized void settle(Duration time) {
+    settle = time;
+  }
+
   /** What the commands have given to the card. */
   CardHistory history() {
     return history;
@@ -79,13 +87,30 @@ public final class CommandTap implements MmioHandler {
   public long read(long offset, int width) {
     check(offset, width);
     int value = registers.readInt(offset);
+    await(settlingAfter(offset, value));
     synchronized (this) {
-      boolean ends = offset == (long) base + Hcr.COMMAND && (!Hcr.go(value) || value == -1);
-      if (running && ends && Thread.currentThread().equals(giver)) {
+      if (isEnd(offset, value)) {
         end(value, value != -1);
       }
     }
     return Integer.toUnsignedLong(value);
+  }
+
+  /** Whether a value that this thread has read ends its command. */
+  private boolean isEnd(long offset, int value) {
+    boolean ends = offset == (long) base + Hcr.COMMAND && (!Hcr.go(value) || value == -1);
+    return running && ends && Thread.currentThread().equals(giver);
+  }
+
+  private synchronized Duration settlingAfter(long offset, int value) {
+    return isEnd(offset, value) && outboxSize() > 0 ? settle : Duration.ZERO;
+  }
+
+  private static void await(Duration time) {
+    long end = System.nanoTime() + time.toNanos();
+    for (long left = time.toNanos(); left > 0; left = end - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
   }
 
   @Override
@@ -149,7 +174,6 @@ public final class CommandTap implements MmioHandler {
     giver = null;
     notifyAll();
     int word = dword(Hcr.COMMAND);
-    int size = CommandRecord.outboxSize(word);
     boolean answered = ended && Hcr.status(answer) == 0;
     long outParam = parameter(Hcr.OUT_PARAM_HIGH);
     CommandRecord record =
@@ -159,12 +183,16 @@ public final class CommandTap implements MmioHandler {
             parameter(Hcr.IN_PARAM_HIGH),
             outParam,
             inbox,
-            answered ? bytes(outParam, size) : new byte[0],
+            answered ? bytes(outParam, outboxSize()) : new byte[0],
             answer,
             nanos,
             ended);
     records.add(record);
     history.learn(record);
+  }
+
+  private int outboxSize() {
+    return CommandRecord.outboxSize(dword(Hcr.COMMAND));
   }
 
   private int dword(int offset) {

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntToLongFunction;
+import java.util.function.IntUnaryOperator;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.IcmChunk;
@@ -139,8 +141,19 @@ public final class RawTables implements AutoCloseable {
    * @param start the address of the first byte; 0 for a queue
    */
   public RawRegion register(DmaMapping mapping, int pd, int access, long start) {
+    return register(mapping, pd, access, start, IntUnaryOperator.identity());
+  }
+
+  /**
+   * Registers memory whose pages do not follow one another.
+   *
+   * @param order which page of the memory a page of the region is, by its number
+   */
+  public RawRegion register(
+      DmaMapping mapping, int pd, int access, long start, IntUnaryOperator order) {
     int count = (int) (mapping.segment().byteSize() / MapIcm.PAGE_SIZE);
-    int first = writeMtt(mapping, count, count);
+    int first =
+        writeMtt(count, page -> mapping.iova((long) order.applyAsInt(page) * MapIcm.PAGE_SIZE));
     int index = nextMpt++;
     int key = KEY_VARIANT << 24 | index;
     long length = mapping.segment().byteSize();
@@ -168,6 +181,10 @@ public final class RawTables implements AutoCloseable {
    * @return the index of the first entry
    */
   public int writeMtt(DmaMapping mapping, int pages, int count) {
+    return writeMtt(count, entry -> mapping.iova((long) entry % pages * MapIcm.PAGE_SIZE));
+  }
+
+  private int writeMtt(int count, IntToLongFunction page) {
     int first = nextMtt;
     nextMtt += (count + MTT_LINE - 1) / MTT_LINE * MTT_LINE;
     // Beyond the mapped page the card would read and write bus address 0.
@@ -181,7 +198,7 @@ public final class RawTables implements AutoCloseable {
       commands.writeMtt(
           first + from,
           Math.min(most, count - from),
-          entry -> mapping.iova((from + entry) % pages * MapIcm.PAGE_SIZE));
+          entry -> page.applyAsLong(Math.toIntExact(from + entry)));
     }
     return first;
   }

@@ -1,7 +1,9 @@
 package org.hghca.tools.bringup.board;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -42,6 +44,7 @@ public final class Board implements Target {
   private CommandInterface commands;
   private DeviceLimits limits;
   private byte[] limitBytes = {};
+  private Duration settle = Duration.ZERO;
   private RawTables tables;
   private final List<CommandRecord> given = new ArrayList<>();
   private long faultsKnown;
@@ -98,6 +101,7 @@ public final class Board implements Target {
   @Override
   public void open() {
     function = new TappedFunction(PciFunctions.open(locator()));
+    tap().settle(settle);
     canReset = function.canReset();
     faultsKnown = 0;
   }
@@ -171,6 +175,17 @@ public final class Board implements Target {
     hcrBase = OptionalInt.of(base);
   }
 
+  /** The answer of a command comes up to so long after its end. */
+  public void settle(Duration time) {
+    settle = time;
+    tap().settle(time);
+  }
+
+  @Override
+  public Duration settle() {
+    return settle;
+  }
+
   @Override
   public OptionalInt hcrBase() {
     return hcrBase;
@@ -219,6 +234,11 @@ public final class Board implements Target {
   public void limits(DeviceLimits answer, byte[] bytes) {
     limits = answer;
     limitBytes = bytes.clone();
+  }
+
+  /** The result of QUERY_DEV_LIM as the card has answered it. */
+  public DeviceLimits answeredLimits() {
+    return DeviceLimits.decode(MemorySegment.ofArray(limitBytes));
   }
 
   public byte[] limitBytes() {

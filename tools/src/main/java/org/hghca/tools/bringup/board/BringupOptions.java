@@ -120,10 +120,4 @@ public record BringupOptions(
     return new BringupOptions(
         device, profile, Loop.NONE, "", destructive, limit, patience, measure, effort, only, skip);
   }
-
-  /** The same, with these steps and those that they need. */
-  public BringupOptions withOnly(Set<String> ids) {
-    return new BringupOptions(
-        device, profile, loop, peer, destructive, limit, patience, measure, effort, ids, skip);
-  }
 }

@@ -100,8 +100,9 @@ public final class Driver {
     collectEvents();
     lost = left != null;
     close();
-    if (bench.taps()) {
-      TappedDriver opened = TappedDriver.open(Locator.parse(locator()), board.hcrBase().getAsInt());
+    if (bench.taps() || !board.settle().isZero()) {
+      TappedDriver opened =
+          TappedDriver.open(Locator.parse(locator()), board.hcrBase().getAsInt(), board.settle());
       tapped = opened.function();
       left = opened.context();
     } else {

@@ -1,5 +1,6 @@
 package org.hghca.tools.bringup.board;
 
+import java.time.Duration;
 import java.util.ServiceLoader;
 import org.hghca.provider.DeviceDriver;
 import org.hghca.tools.raw.TappedFunction;
@@ -21,13 +22,15 @@ record TappedDriver(TappedFunction function, Context context) {
    * Opens a card that nothing else has open.
    *
    * @param hcrBase where its HCR is
+   * @param settle how long after the end of a command its answer may come
    */
-  static TappedDriver open(Locator locator, int hcrBase) {
+  static TappedDriver open(Locator locator, int hcrBase, Duration settle) {
     Locator canonical = PciFunctions.resolve(locator);
     TappedFunction function = new TappedFunction(PciFunctions.open(canonical));
     DeviceDriver driver;
     try {
       function.tap().hcrAt(hcrBase);
+      function.tap().settle(settle);
       function.tap().allowWholeBar(); // the driver itself knows what it must not access
       driver = driver(PciIds.of(function.configuration()));
     } catch (RuntimeException e) {

@@ -1,5 +1,6 @@
 package org.hghca.tools.bringup.board;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -58,6 +59,11 @@ public interface Target {
   /** Where the command register of a card is in BAR0; empty before that is known. */
   default OptionalInt hcrBase() {
     return OptionalInt.empty();
+  }
+
+  /** How long after the end of a command its answer may come; zero on a device that is right. */
+  default Duration settle() {
+    return Duration.ZERO;
   }
 
   /** What the device is known to do; null before that is known. */

@@ -7,7 +7,7 @@ import org.hghca.tools.bringup.cause.Conclusion.Cause;
 /** The table of patterns: which failure points to which part of a device. */
 final class Patterns {
   private static final String ANSWERS = "(dma\\.first|profile|cmd\\..*|roce\\.limits)";
-  private static final String DATA = "(loop\\.(send|write|read)|(rc|uc|ud|data)\\..*)";
+  private static final String DATA = "(loop\\.(send|write|read|pages)|(rc|uc|ud|data)\\..*)";
 
   /** In order: the first that fits. */
   private static final List<FailurePattern> TABLE =
@@ -66,6 +66,12 @@ final class Patterns {
               "did not reach memory|untouched|was not written|nothing was written",
               "DMA does not work: the answer of a command is not in memory",
               "the bus master bit in the PCIe block, the write requests of the card, the IOMMU"),
+          FailurePattern.of(
+              "dma\\.first",
+              "ms later",
+              "the answers of commands come after the end of the command",
+              "the order of the writes of the outbox and of go; relaxed ordering of the PCIe"
+                  + " block"),
           FailurePattern.of(
               "dma\\.first",
               "BAD_PARAM",
@@ -160,7 +166,7 @@ final class Patterns {
               "events do not arrive",
               "the write of the EQE, the arm register of the CQ, the EQ context"),
           FailurePattern.of(
-              "data\\.pages",
+              "(data|loop)\\.pages",
               "(message to page \\S+ is in page \\S+)",
               "the translation of addresses takes the wrong page: the %s",
               "the index into the MTT: its stride and its upper bits; the MPT entry's mtt_addr"),

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.hghca.tools.bringup.board.Driver;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 
@@ -36,25 +37,25 @@ public final class DataTests {
                 "the ends of packets and of bus transfers: the length that is named, modulo 4 and"
                     + " 32",
                 o -> lengths.every(o, share()),
-                "rc.send",
-                "rc.write",
-                "rc.read"),
+                Capability.SEND,
+                Capability.WRITE,
+                Capability.READ),
             Step.of(
                 "data.crossings",
                 "messages across boundaries of packets and pages",
                 WQE,
                 "where a bus transfer is split: 128, 256, 4,096 bytes",
                 o -> lengths.acrossBoundaries(o, share()),
-                "rc.send",
-                "rc.write",
-                "rc.read"),
+                Capability.SEND,
+                Capability.WRITE,
+                Capability.READ),
             Step.of(
                 "data.pages",
                 "regions of many pages",
                 MTT,
                 "the index into the MTT: its stride, its upper bits",
                 o -> new Pages(driver).run(o, share()),
-                "rc.write"),
+                Capability.WRITE),
             Step.of(
                 "data.regions",
                 "many regions, and regions in the place of others",
@@ -62,16 +63,16 @@ public final class DataTests {
                 "the address lines of MPT and MTT; what the card keeps of an entry that was"
                     + " replaced",
                 o -> new Regions(driver).run(o, share()),
-                "rc.write"),
+                Capability.WRITE),
             Step.of(
                 "data.stream",
                 "thousands of messages in flight, in lists and one by one",
                 WQE,
                 "the doorbell FIFO, the order of payload and CQE, single bits",
                 this::stream,
-                "rc.send",
-                "rc.write",
-                "rc.read"));
+                Capability.SEND,
+                Capability.WRITE,
+                Capability.READ));
     return Stream.concat(
             steps.stream().map(step -> step.lasting(share())),
             Stream.of(
@@ -81,7 +82,7 @@ public final class DataTests {
                         WQE,
                         "the time and the message of the first error; clocks and temperature",
                         this::soak,
-                        "driver.loop")
+                        Capability.MESSAGES)
                     .lasting(driver.options().effort().soak())))
         .toList();
   }

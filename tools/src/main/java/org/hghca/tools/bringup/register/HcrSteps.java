@@ -8,6 +8,7 @@ import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.mailbox.HcrProbe;
 import org.hghca.tools.bringup.board.Board;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -30,34 +31,37 @@ public final class HcrSteps {
   public List<Step> steps() {
     return List.of(
         Step.of(
-            "hcr.probe",
-            "where the HCR is",
-            REGISTERS + "; RTL PIO/rdma_hcr_space.v",
-            "BAR0 as a logic analyser sees it: 32-bit reads of +18h must be answered",
-            this::probe,
-            "pci.bars",
-            "pci.command"),
+                "hcr.probe",
+                "where the HCR is",
+                REGISTERS + "; RTL PIO/rdma_hcr_space.v",
+                "BAR0 as a logic analyser sees it: 32-bit reads of +18h must be answered",
+                this::probe,
+                Capability.BAR0,
+                Capability.DECODING)
+            .giving(Capability.REGISTERS),
         Step.of(
-            "hcr.registers",
-            "the HCR keeps what is written, little-endian",
-            REGISTERS,
-            "byte enables and byte order between the PCIe block and the HCR",
-            this::registers,
-            "hcr.probe"),
+                "hcr.registers",
+                "the HCR keeps what is written, little-endian",
+                REGISTERS,
+                "byte enables and byte order between the PCIe block and the HCR",
+                this::registers,
+                Capability.REGISTERS)
+            .giving(Capability.ADDRESSES),
         Step.of(
-            "hcr.nop",
-            "NOP: the command unit is alive",
-            "interface document, 3.2.7.1; RTL CEU.v: an unknown opcode, 02",
-            "reset the card; if go stays set, the command unit has no clock or is in reset",
-            this::nop,
-            "hcr.registers"),
+                "hcr.nop",
+                "NOP: the command unit is alive",
+                "interface document, 3.2.7.1; RTL CEU.v: an unknown opcode, 02",
+                "reset the card; if go stays set, the command unit has no clock or is in reset",
+                this::nop,
+                Capability.REGISTERS)
+            .giving(Capability.COMMANDS),
         Step.of(
             "hcr.unknown",
             "an unknown opcode is refused",
             "interface document, table 3-1-4 (status)",
             "the decoder of the command unit",
             this::unknown,
-            "hcr.nop"));
+            Capability.COMMANDS));
   }
 
   private void probe(Observation o) {
@@ -127,6 +131,9 @@ public final class HcrSteps {
             .formatted(Hcr.completed(word, status)));
     int ended =
         board.hcr().give(word, 0, HcrCommand.NOP_IN_MODIFIER, 0x1122_3344_5566_7788L, TOKEN);
+    o.gives(
+        Capability.COMMANDS,
+        ended == Hcr.completed(word, status) ? "" : "commands end, but not as NOP should");
     saw(o, ended);
     o.check(
         Hcr.status(ended) == status,

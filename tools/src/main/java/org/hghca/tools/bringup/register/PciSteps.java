@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import org.hghca.abi.Bar;
 import org.hghca.tools.bringup.board.Target;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.raw.CapabilityList;
@@ -46,51 +47,55 @@ public final class PciSteps {
   public List<Step> ofEveryFunction() {
     return List.of(
         Step.of(
-            "open",
-            "the function belongs to this process",
-            "VFIO",
-            "what the message says: driver binding, permissions, IOMMU; docs/hardware.md",
-            this::open),
+                "open",
+                "the function belongs to this process",
+                "VFIO",
+                "what the message says: driver binding, permissions, IOMMU; docs/hardware.md",
+                this::open)
+            .giving(Capability.FUNCTION),
         Step.of(
-            "pci.identity",
-            "PCI identity",
-            PCI + ", type 0 header",
-            "is the bitstream loaded, and was the bus rescanned afterwards?",
-            this::identity,
-            "open"),
+                "pci.identity",
+                "PCI identity",
+                PCI + ", type 0 header",
+                "is the bitstream loaded, and was the bus rescanned afterwards?",
+                this::identity,
+                Capability.FUNCTION)
+            .giving(Capability.CONFIGURATION),
         Step.of(
             "pci.capabilities",
             "capabilities: PCI Express, MSI-X, function-level reset",
             PCI + ", capability list",
             "the settings of the vendor's PCIe block in the FPGA project",
             this::capabilities,
-            "pci.identity"),
+            Capability.CONFIGURATION),
         Step.of(
-            "pci.command",
-            "command register: memory decoding, bus mastering",
-            PCI + ", command register 04h",
-            "the function is in a low-power state, or the bridge above it is off",
-            this::command,
-            "pci.identity"));
+                "pci.command",
+                "command register: memory decoding, bus mastering",
+                PCI + ", command register 04h",
+                "the function is in a low-power state, or the bridge above it is off",
+                this::command,
+                Capability.CONFIGURATION)
+            .giving(Capability.DECODING));
   }
 
   /** What a card has. */
   public List<Step> ofCard() {
     return List.of(
         Step.of(
-            "pci.bars",
-            "BAR0 and BAR2",
-            "interface document, table 3-1-1",
-            "the BAR settings of the vendor's PCIe block",
-            this::bars,
-            "pci.identity"),
+                "pci.bars",
+                "BAR0 and BAR2",
+                "interface document, table 3-1-1",
+                "the BAR settings of the vendor's PCIe block",
+                this::bars,
+                Capability.CONFIGURATION)
+            .giving(Capability.BAR0, Capability.BAR2),
         Step.of(
             "pci.reset",
             "reset at PCIe level",
             "interface document, 3.1.1 (reset); RTL HanGuRNIC_Top.v: its own reset is unconnected",
             "without it old queue positions stay on the card: reload the bitstream before each run",
             this::reset,
-            "pci.command"));
+            Capability.DECODING));
   }
 
   private void open(Observation o) {
@@ -160,7 +165,7 @@ public final class PciSteps {
         "the clock and the lanes of the link; the limits of requests and completions of the PCIe"
             + " block",
         this::newErrors,
-        "pci.capabilities");
+        Capability.CONFIGURATION);
   }
 
   private void newErrors(Observation o) {
@@ -244,6 +249,7 @@ public final class PciSteps {
     o.check(
         registers >= Bar.BAR0_SIZE,
         "BAR0 has %xh bytes, fewer than the document's %xh".formatted(registers, Bar.BAR0_SIZE));
+    o.gives(Capability.BAR0);
     o.check(
         doorbells >= Bar.BAR2_SIZE,
         "BAR2 has %xh bytes, fewer than the document's %xh".formatted(doorbells, Bar.BAR2_SIZE));

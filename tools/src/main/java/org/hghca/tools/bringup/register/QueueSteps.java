@@ -12,6 +12,7 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmTable;
 import org.hghca.tools.bringup.board.Board;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 
@@ -36,20 +37,22 @@ public final class QueueSteps {
   public List<Step> steps() {
     return List.of(
         Step.of(
-            "qp.modify",
-            "MODIFY_QP: RST, INIT, RTR, RTS, ERR, RST, the whole context each time",
-            "interface document, 3.2.6.1, tables 3-2-39 to 3-2-42",
-            "192 bytes of inbox with op_modifier 0; a form without inbox hangs the RTL",
-            this::modify,
-            "icm.qpc",
-            "cq.entry"),
+                "qp.modify",
+                "MODIFY_QP: RST, INIT, RTR, RTS, ERR, RST, the whole context each time",
+                "interface document, 3.2.6.1, tables 3-2-39 to 3-2-42",
+                "192 bytes of inbox with op_modifier 0; a form without inbox hangs the RTL",
+                this::modify,
+                Capability.QPC_PAGES,
+                Capability.COMPLETION_QUEUES)
+            .giving(Capability.QUEUE_PAIRS),
         Step.of(
             "qp.query",
             "QUERY_QP straight after MODIFY_QP",
             "interface document, 3.2.6.2; RTL CM/ctxmdata.v",
             "is the page of the context mapped, and to the right bus address?",
             this::query,
-            "qp.modify"));
+            Capability.QUEUE_PAIRS,
+            Capability.MAILBOXES));
   }
 
   private RawQueuePair make(int index) {

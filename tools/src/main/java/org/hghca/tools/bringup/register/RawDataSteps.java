@@ -12,6 +12,7 @@ import org.hghca.icm.IcmTable;
 import org.hghca.tools.bringup.board.Board;
 import org.hghca.tools.bringup.board.Loop;
 import org.hghca.tools.bringup.board.Target;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -32,7 +33,6 @@ public final class RawDataSteps {
   private static final int ALONE_CQN = 20;
 
   private RawLoop loop;
-  private boolean doorbellFailed;
 
   public RawDataSteps(Board board) {
     this.board = board;
@@ -41,55 +41,68 @@ public final class RawDataSteps {
   public List<Step> steps() {
     return List.of(
         Step.of(
-            "path.doorbell",
-            "a request completes that needs no network",
-            "interface document, 3.1.2 (doorbell), 3.3 (CQE), 3.4 (WQE); RTL: doorbell in ERR",
-            "BAR2: is the doorbell one 8-byte store at its place? the fetch of the WQE; the write"
-                + " of the CQE",
-            this::doorbell,
-            "qp.query"),
+                "path.doorbell",
+                "a request completes that needs no network",
+                "interface document, 3.1.2 (doorbell), 3.3 (CQE), 3.4 (WQE); RTL: doorbell in ERR",
+                "BAR2: is the doorbell one 8-byte store at its place? the fetch of the WQE; the"
+                    + " write of the CQE",
+                this::doorbell,
+                Capability.QUEUE_PAIRS,
+                Capability.BAR2)
+            .giving(Capability.DOORBELLS),
         Step.of(
-            "loop.send",
-            "the first SEND, 64 bytes, to another queue pair of the card",
-            "interface document, 3.1.2 (doorbell), 3.3 (CQE), 3.4 (WQE)",
-            "the link and its loop; is the doorbell one 8-byte store? is the WQE little-endian?",
-            this::send,
-            "qp.query"),
+                "loop.send",
+                "the first SEND, 64 bytes, to another queue pair of the card",
+                "interface document, 3.1.2 (doorbell), 3.3 (CQE), 3.4 (WQE)",
+                "the link and its loop; is the doorbell one 8-byte store? is the WQE"
+                    + " little-endian?",
+                this::send,
+                Capability.DOORBELLS)
+            .giving(Capability.LOOP),
         Step.of(
             "loop.write",
             "the first RDMA WRITE, 64 bytes",
             "interface document, tables 3-4-5, 3-4-13 and 3-3-2",
             "the MPT entry of the target needs REMOTE_WRITE",
             o -> access(o, WqeOpcode.RDMA_WRITE),
-            "loop.send"),
+            Capability.LOOP),
         Step.of(
-            "loop.read",
-            "the first RDMA READ, 64 bytes",
-            "interface document, tables 3-4-5, 3-4-13 and 3-3-2",
-            "the MPT entry of the source needs REMOTE_READ",
-            o -> access(o, WqeOpcode.RDMA_READ),
-            "loop.write"),
+                "loop.read",
+                "the first RDMA READ, 64 bytes",
+                "interface document, tables 3-4-5, 3-4-13 and 3-3-2",
+                "the MPT entry of the source needs REMOTE_READ",
+                o -> access(o, WqeOpcode.RDMA_READ),
+                Capability.LOOP)
+            .giving(Capability.WHOLE_LOOP),
+        Step.of(
+            "loop.pages",
+            "an RDMA WRITE to each page of a region whose pages are not adjacent",
+            "interface document, 3.2.3.3, tables 3-2-20 and 3-2-21 (MTT)",
+            "the index into the MTT: is an entry read for each page, or the first one counted on?",
+            this::pages,
+            Capability.LOOP),
         Step.of(
             "dma.clean",
             "no DMA was refused so far",
             "IOMMU of the platform",
             "the address in the fault: 0 plus an offset is an ICM page that was not mapped",
             this::clean,
-            "hca.init"),
+            Capability.TABLES),
         Step.of(
             "icm.unmap",
             "UNMAP_ICM",
             "interface document, 3.2.2.2; RTL CEU.v",
             "in_param is the address itself, in_modifier counts pages",
             this::unmap,
-            "icm.qpc"),
+            Capability.QPC_PAGES),
         Step.of(
             "hca.close",
             "CLOSE_HCA; the command unit answers afterwards",
             "interface document, 3.2.1.4",
             "reset the card",
             this::close,
-            "hca.init"));
+            Capability.TABLES,
+            Capability.MAILBOXES));
   }
 
   private void send(Observation o) {
@@ -99,13 +112,18 @@ public final class RawDataSteps {
       default -> {}
     }
     checkPositions();
-    if (doorbellFailed) {
-      throw Observation.notJudged("needs path.doorbell, which failed");
-    }
     o.expect("a completion on both sides within %s".formatted(board.options().limit()));
     loop = new RawLoop(board, LEFT, RIGHT, CQN);
-    if (loop.send(o, 1, board.options().limit())) {
-      board.looped();
+    boolean whole = false;
+    try {
+      whole = loop.send(o, 1, board.options().limit());
+    } finally {
+      if (loop.hasReturned()) {
+        board.looped();
+        o.gives(Capability.LOOP, whole ? "" : "messages come back, but not as they should");
+      }
+    }
+    if (whole) {
       o.saw("%d bytes arrived; both completions as expected".formatted(RawLoop.LENGTH));
     } else if (board.options().loop() == Loop.PLUG) {
       throw new StepFailedException("nothing came back, although there is a plug");
@@ -129,6 +147,7 @@ public final class RawDataSteps {
    */
   private void doorbell(Observation o) {
     if (board.profile() == HardwareProfile.R2) {
+      o.gives(Capability.DOORBELLS);
       throw Observation.skip("the second RTL has no completion without a packet");
     }
     checkPositions();
@@ -139,13 +158,13 @@ public final class RawDataSteps {
       board.commands().modifyQp(HcrCommand.ANY2ERR, ALONE, alone.context(QpcState.ERR, ALONE));
     }
     board.commands().queryDeviceLimits(); // no doorbell before the last context has arrived
-    doorbellFailed = true;
     alone.send(board.isRtl() ? alone.sendKey() : Target.NO_KEY, 0, RawLoop.LENGTH);
     byte[] entry = alone.completion(board.options().limit());
     o.check(
         entry.length != 0,
         "no completion: the doorbell did not arrive, or the card fetched no request, or wrote no"
             + " completion");
+    o.gives(Capability.DOORBELLS, "completions come, but not as they should");
     MemorySegment cqe = MemorySegment.ofArray(entry);
     o.saw("a completion of QPN 0x%06x".formatted(Cqe.qpn(cqe, 0)));
     o.check(
@@ -154,13 +173,18 @@ public final class RawDataSteps {
     o.check(
         (entry[Cqe.LAST_DWORD_OFFSET] & 0xff) == WqeOpcode.INVALID,
         "the completion reports no error: opcode %02xh".formatted(entry[Cqe.LAST_DWORD_OFFSET]));
-    doorbellFailed = false;
+    o.gives(Capability.DOORBELLS);
   }
 
   private void access(Observation o, int opcode) {
     o.expect("a completion, and %d bytes at their place".formatted(RawLoop.LENGTH));
     loop.access(o, opcode, opcode);
     o.saw("%d bytes; the completion as expected".formatted(RawLoop.LENGTH));
+  }
+
+  private void pages(Observation o) {
+    o.expect("each message in its page, and no other byte of the pages changed");
+    loop.scattered(o);
   }
 
   private void clean(Observation o) {
@@ -189,7 +213,7 @@ public final class RawDataSteps {
   private void close(Observation o) {
     o.expect("status 00, and QUERY_DEV_LIM answers as before");
     board.commands().closeHca();
-    boolean same = board.commands().queryDeviceLimits().equals(board.limits());
+    boolean same = board.commands().queryDeviceLimits().equals(board.answeredLimits());
     o.saw("closed; QUERY_DEV_LIM answers %s".formatted(same ? "as before" : "something else"));
     o.check(same, "QUERY_DEV_LIM answers something else after CLOSE_HCA");
   }

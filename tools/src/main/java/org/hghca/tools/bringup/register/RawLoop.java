@@ -6,7 +6,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.HardwareProfile;
@@ -18,6 +20,7 @@ import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Stages;
 import org.hghca.tools.raw.RawRegion;
 import org.hghca.tools.raw.RawTables;
+import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.LinkAddress;
 
 /** Two queue pairs of one card that reach each other, and memory on both sides. */
@@ -30,6 +33,12 @@ final class RawLoop {
   private static final int TARGET = 256;
   private static final long SOURCE_START = 0x20_0000;
   private static final long TARGET_START = 0x30_0000;
+  private static final long SCATTERED_START = 0x40_0000;
+  private static final int PAGE = (int) MapIcm.PAGE_SIZE;
+
+  /** Which page of its memory a page of a region is: none is followed by the next one. */
+  private static final int[] ORDER = {0, 2, 1, 4, 3, 6, 5, 7};
+
   private static final int ACCESS =
       MptFlags.LOCAL_WRITE | MptFlags.REMOTE_WRITE | MptFlags.REMOTE_READ;
 
@@ -38,6 +47,7 @@ final class RawLoop {
   private final RawQueuePair right;
   private final RawRegion source;
   private final RawRegion target;
+  private boolean returned;
 
   /** Makes and connects them; the first PSNs are 0. */
   RawLoop(Board board, int leftQpn, int rightQpn, int firstCqn) {
@@ -77,6 +87,11 @@ final class RawLoop {
     return target;
   }
 
+  /** Whether a SEND has completed: something came back. */
+  boolean hasReturned() {
+    return returned;
+  }
+
   /** Posts a SEND of 64 bytes under this key, and its receive, and waits for nothing. */
   void post(int key) {
     right.receive(target, TARGET, LENGTH);
@@ -104,6 +119,7 @@ final class RawLoop {
       o.saw(new Stages(isWritten(), Optional.of(received), sent.length != 0).text());
       return false;
     }
+    returned = true;
     checkSend(o, "CQE of the SEND", left, sent, WqeOpcode.SEND, sendOffset);
     byte[] received = right.completion(board.options().limit());
     o.check(received.length != 0, "the SEND completed, the receive did not");
@@ -128,6 +144,56 @@ final class RawLoop {
     o.check(entry.length != 0, "%s gave no completion".formatted(WqeOpcode.name(opcode)));
     checkSend(o, "CQE of the " + WqeOpcode.name(opcode), left, entry, opcode, offset);
     checkData(o, write ? "what was written" : "what was read", message, write ? target : source);
+  }
+
+  /**
+   * An RDMA WRITE of 64 bytes to each page of a region whose pages do not follow one another for
+   * the card.
+   */
+  void scattered(Observation o) {
+    RawTables tables = board.tables();
+    DmaMapping memory = tables.allocate((long) ORDER.length * MapIcm.PAGE_SIZE);
+    RawRegion region =
+        tables.register(memory, RawQueuePair.PD, ACCESS, SCATTERED_START, page -> ORDER[page]);
+    memory.segment().fill((byte) 0);
+    byte[] expected = new byte[(int) memory.segment().byteSize()];
+    for (int page = 0; page < ORDER.length; page++) {
+      int inPage = (page + 1) * LENGTH;
+      byte[] message = random(source.segment(), page);
+      System.arraycopy(message, 0, expected, ORDER[page] * PAGE + inPage, LENGTH);
+      left.access(
+          WqeOpcode.RDMA_WRITE,
+          source.key(),
+          source.start(),
+          LENGTH,
+          region.start() + (long) page * PAGE + inPage,
+          region.key());
+      byte[] entry = left.completion(board.options().limit());
+      o.check(entry.length != 0, "the WRITE to page %d gave no completion".formatted(page));
+      o.check(!isError(entry), "the WRITE to page %d ended with an error".formatted(page));
+      int instead = foundIn(memory.segment(), inPage, message).orElse(page);
+      o.check(
+          instead == page,
+          "region of %d pages: the message to page %d is in page %d"
+              .formatted(ORDER.length, page, instead));
+    }
+    o.compareNow(
+        "what was written", expected, () -> memory.segment().toArray(ValueLayout.JAVA_BYTE));
+    o.saw(
+        "the pages of the region are those of its memory in the order %s"
+            .formatted(Arrays.toString(ORDER)));
+  }
+
+  /** The page of the region that holds a message; empty when none does. */
+  private static OptionalInt foundIn(MemorySegment memory, int inPage, byte[] message) {
+    return IntStream.range(0, ORDER.length)
+        .filter(
+            page ->
+                memory
+                        .asSlice((long) ORDER[page] * PAGE + inPage, LENGTH)
+                        .mismatch(MemorySegment.ofArray(message))
+                    < 0)
+        .findFirst();
   }
 
   private boolean isWritten() {

@@ -8,6 +8,7 @@ import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.tools.bringup.board.Board;
 import org.hghca.tools.bringup.board.Driver;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.raw.CardStoppedException;
@@ -78,7 +79,7 @@ public final class StopSteps {
         source,
         "a card that does not come back after its reset needs its bitstream loaded again",
         body,
-        "loop.read");
+        Capability.WHOLE_LOOP);
   }
 
   private static void read(RawLoop loop) {

@@ -11,6 +11,7 @@ import org.hghca.abi.MptFlags;
 import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.tools.bringup.board.Board;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.raw.RawRegion;
@@ -33,59 +34,64 @@ public final class TableSteps {
   public List<Step> steps() {
     return List.of(
         Step.of(
-            "hca.init",
-            "INIT_HCA",
-            "interface document, 3.2.1.3, tables 3-2-9 and 3-2-10",
-            "the inbox: bases are multiples of 4096 and differ; is the mailbox big-endian?",
-            this::init,
-            "cmd.dev-lim"),
-        map("icm.qpc", IcmTable.QPC),
-        map("icm.cqc", IcmTable.CQC),
-        map("icm.eqc", IcmTable.EQC),
-        map("icm.mpt", IcmTable.MPT),
-        map("icm.mtt", IcmTable.MTT),
+                "hca.init",
+                "INIT_HCA",
+                "interface document, 3.2.1.3, tables 3-2-9 and 3-2-10",
+                "the inbox: bases are multiples of 4096 and differ; is the mailbox big-endian?",
+                this::init,
+                Capability.LIMITS)
+            .giving(Capability.TABLES),
+        map("icm.qpc", IcmTable.QPC, Capability.QPC_PAGES),
+        map("icm.cqc", IcmTable.CQC, Capability.CQC_PAGES),
+        map("icm.eqc", IcmTable.EQC, Capability.EQC_PAGES),
+        map("icm.mpt", IcmTable.MPT, Capability.MPT_PAGES),
+        map("icm.mtt", IcmTable.MTT, Capability.MTT_PAGES),
         Step.of(
-            "mtt.write",
-            "WRITE_MTT: 1, 5 and 254 entries",
-            "interface document, 3.2.3.3, tables 3-2-20 and 3-2-21; RTL VTP/mttm_proc.v",
-            "the length of the inbox: 32 bytes and 32 for each four entries",
-            this::writeMtt,
-            "icm.mtt"),
+                "mtt.write",
+                "WRITE_MTT: 1, 5 and 254 entries",
+                "interface document, 3.2.3.3, tables 3-2-20 and 3-2-21; RTL VTP/mttm_proc.v",
+                "the length of the inbox: 32 bytes and 32 for each four entries",
+                this::writeMtt,
+                Capability.MTT_PAGES)
+            .giving(Capability.TRANSLATIONS),
         Step.of(
-            "mpt.entry",
-            "SW2HW_MPT and HW2SW_MPT",
-            "interface document, 3.2.3.1 and 3.2.3.2, tables 3-2-17 to 3-2-19",
-            "the MPT page must be mapped, or the card reads bus address 0",
-            this::mpt,
-            "mtt.write",
-            "icm.mpt"),
+                "mpt.entry",
+                "SW2HW_MPT and HW2SW_MPT",
+                "interface document, 3.2.3.1 and 3.2.3.2, tables 3-2-17 to 3-2-19",
+                "the MPT page must be mapped, or the card reads bus address 0",
+                this::mpt,
+                Capability.TRANSLATIONS,
+                Capability.MPT_PAGES)
+            .giving(Capability.REGIONS),
         Step.of(
-            "cq.entry",
-            "SW2HW_CQ and HW2SW_CQ",
-            "interface document, 3.2.5.1 and 3.2.5.2, tables 3-2-32 to 3-2-34",
-            "the CQC page must be mapped",
-            this::completionQueue,
-            "mpt.entry",
-            "icm.cqc"),
+                "cq.entry",
+                "SW2HW_CQ and HW2SW_CQ",
+                "interface document, 3.2.5.1 and 3.2.5.2, tables 3-2-32 to 3-2-34",
+                "the CQC page must be mapped",
+                this::completionQueue,
+                Capability.REGIONS,
+                Capability.CQC_PAGES)
+            .giving(Capability.COMPLETION_QUEUES),
         Step.of(
             "eq.entry",
             "SW2HW_EQ, MAP_EQ and HW2SW_EQ",
             "interface document, 3.2.4, tables 3-2-24 to 3-2-29",
             "the EQC page must be mapped; the RTL stores the context and never uses it",
             this::eventQueue,
-            "mpt.entry",
-            "icm.eqc"));
+            Capability.REGIONS,
+            Capability.EQC_PAGES));
   }
 
-  private Step map(String id, IcmTable table) {
-    int pages = RawTables.usedPages(table);
+  private Step map(String id, IcmTable table, Capability pages) {
+    int count = RawTables.usedPages(table);
     return Step.of(
-        id,
-        "MAP_ICM: %d page%s of %s".formatted(pages, pages == 1 ? "" : "s", table),
-        ICM,
-        "one table in a command, the later entry of a pair first, pages counted and not log2",
-        o -> map(o, table, pages),
-        "hca.init");
+            id,
+            "MAP_ICM: %d page%s of %s".formatted(count, count == 1 ? "" : "s", table),
+            ICM,
+            "one table in a command, the later entry of a pair first, pages counted and not log2",
+            o -> map(o, table, count),
+            Capability.TABLES)
+        .giving(pages);
   }
 
   private CommandInterface commands() {

@@ -127,6 +127,7 @@ public final class TextOutput implements Progress {
     failures(report);
     reasons(report, Verdict.SKIP);
     reasons(report, Verdict.NOT_JUDGED);
+    report.notReleased().ifPresent(this::notReleased);
     out.print(
         "%s: %s%s%s, %d passed, %d warnings, %d failed, %d not judged, %d skipped in %.1f s\n"
             .formatted(
@@ -140,6 +141,12 @@ public final class TextOutput implements Progress {
                 report.count(Verdict.NOT_JUDGED),
                 report.count(Verdict.SKIP),
                 report.seconds()));
+    out.flush();
+  }
+
+  /** Prints that the board could not be given back. */
+  public void notReleased(String why) {
+    out.print("      FAIL  the board was not given back: %s\n".formatted(why));
     out.flush();
   }
 

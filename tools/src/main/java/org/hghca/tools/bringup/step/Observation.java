@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,7 @@ public final class Observation {
   private final List<String> warnings = new ArrayList<>();
   private final List<Comparison> comparisons = new ArrayList<>();
   private final Map<String, Object> facts = new LinkedHashMap<>();
+  private final Map<Capability, String> given = new EnumMap<>(Capability.class);
 
   private boolean eventsExpected;
   private Optional<SuiteReport> measurements = Optional.empty();
@@ -84,6 +86,25 @@ public final class Observation {
    */
   public void fact(String name, Object value) {
     facts.put(name, value);
+  }
+
+  /** Shows something, however the step ends. */
+  public void gives(Capability what) {
+    gives(what, "");
+  }
+
+  /**
+   * Shows something in part, however the step ends: steps that need it run, and say what it lacks.
+   *
+   * @param lack what it lacks; empty for nothing
+   */
+  public void gives(Capability what, String lack) {
+    given.put(what, lack);
+  }
+
+  /** What it has shown, with what it lacks. */
+  public Map<Capability, String> given() {
+    return Collections.unmodifiableMap(given);
   }
 
   /** Records a warning, without failing. */

@@ -12,7 +12,9 @@ import java.util.List;
  * @param next where to look if it fails
  * @param destructive whether it can stop the card
  * @param time how long it runs by itself, beside the time for answers
- * @param needs ids of the steps that must have passed
+ * @param needs what must have been shown before
+ * @param gives what it shows when it passes; it may show less, or in spite of a failure, see {@link
+ *     Observation#gives}
  * @param body its action
  */
 public record Step(
@@ -22,7 +24,8 @@ public record Step(
     String next,
     boolean destructive,
     Duration time,
-    List<String> needs,
+    List<Capability> needs,
+    List<Capability> gives,
     Body body) {
 
   /** The action of a step. It returns on success, or throws on failure. */
@@ -33,18 +36,23 @@ public record Step(
 
   /** A step that cannot stop the card. */
   public static Step of(
-      String id, String title, String source, String next, Body body, String... needs) {
-    return new Step(id, title, source, next, false, Duration.ZERO, List.of(needs), body);
+      String id, String title, String source, String next, Body body, Capability... needs) {
+    return new Step(id, title, source, next, false, Duration.ZERO, List.of(needs), List.of(), body);
   }
 
   /** A step that can stop the card. */
   public static Step destructive(
-      String id, String title, String source, String next, Body body, String... needs) {
-    return new Step(id, title, source, next, true, Duration.ZERO, List.of(needs), body);
+      String id, String title, String source, String next, Body body, Capability... needs) {
+    return new Step(id, title, source, next, true, Duration.ZERO, List.of(needs), List.of(), body);
   }
 
   /** The same, which runs for a time by itself. */
   public Step lasting(Duration howLong) {
-    return new Step(id, title, source, next, destructive, howLong, needs, body);
+    return new Step(id, title, source, next, destructive, howLong, needs, gives, body);
+  }
+
+  /** The same, which shows something when it passes. */
+  public Step giving(Capability... what) {
+    return new Step(id, title, source, next, destructive, time, needs, List.of(what), body);
   }
 }

@@ -5,6 +5,7 @@ import org.hghca.driver.HghcaContext;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.board.Loop;
 import org.hghca.tools.bringup.board.Target;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -20,45 +21,48 @@ public final class DriverSteps {
   public static final String CLOSE = "driver.close";
 
   private final Driver driver;
-  private final String[] needs;
+  private final Capability[] needs;
 
   /**
    * On a driver.
    *
-   * @param needs ids of the steps that must have passed before the driver opens the board
+   * @param needs what must have been shown before the driver opens the board
    */
-  public DriverSteps(Driver driver, String... needs) {
+  public DriverSteps(Driver driver, Capability... needs) {
     this.driver = driver;
-    this.needs = needs;
+    this.needs = needs.clone();
   }
 
   public List<Step> steps() {
     return List.of(
         Step.of(
-            OPEN,
-            "the driver brings the board up, and sees the same card",
-            "verbs: ibv_open_device, ibv_query_device",
-            "run hghca info -d <locator> --debug: it shows every command of the bring-up",
-            this::open,
-            needs),
+                OPEN,
+                "the driver brings the board up, and sees the same card",
+                "verbs: ibv_open_device, ibv_query_device",
+                "run hghca info -d <locator> --debug: it shows every command of the bring-up",
+                this::open,
+                needs)
+            .giving(Capability.DRIVER),
         Step.of(
-            "driver.port",
-            "the port",
-            "verbs: ibv_query_port, ibv_query_gid",
-            "the link: transceiver, cable, the lanes of the MAC",
-            this::port,
-            OPEN));
+                "driver.port",
+                "the port",
+                "verbs: ibv_query_port, ibv_query_gid",
+                "the link: transceiver, cable, the lanes of the MAC",
+                this::port,
+                Capability.DRIVER)
+            .giving(Capability.PORT));
   }
 
   /** Whether a message comes back. */
   public Step loopStep() {
     return Step.of(
-        "driver.loop",
-        "one SEND through the driver comes back",
-        "verbs: ibv_post_send, ibv_poll_cq",
-        "when loop.send passed: MAC and IP of the locator; else the link and its loop",
-        this::loop,
-        "driver.port");
+            "driver.loop",
+            "one SEND through the driver comes back",
+            "verbs: ibv_post_send, ibv_poll_cq",
+            "when loop.send passed: MAC and IP of the locator; else the link and its loop",
+            this::loop,
+            Capability.PORT)
+        .giving(Capability.MESSAGES);
   }
 
   private void open(Observation o) {
@@ -151,7 +155,7 @@ public final class DriverSteps {
         "verbs: ibv_close_device; IOMMU of the platform",
         "the faults in hghca info --counters, and the system's log",
         o -> close(o, driver),
-        OPEN);
+        Capability.DRIVER);
   }
 
   private static void close(Observation o, Driver driver) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.board.Target;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -36,29 +37,30 @@ public final class ErrorSteps {
 
   public List<Step> steps() {
     return List.of(
-        error("err.lkey", "a SEND with an unknown key", this::localKey, "driver.port"),
+        error("err.lkey", "a SEND with an unknown key", this::localKey, Capability.DRIVER),
         error(
             "err.flush",
             "a queue pair that goes to ERR flushes its receives",
             this::flush,
-            "driver.port"),
+            Capability.DRIVER),
         error(
             "err.rkey",
             "an RDMA WRITE to memory that was deregistered",
             this::remoteKey,
-            "driver.loop"),
-        error("err.rnr", "a SEND that finds no receive", this::receiverNotReady, "driver.loop"),
-        error("err.timeout", "a SEND to a peer that has left", this::timeout, "driver.loop"),
+            Capability.MESSAGES),
+        error(
+            "err.rnr", "a SEND that finds no receive", this::receiverNotReady, Capability.MESSAGES),
+        error("err.timeout", "a SEND to a peer that has left", this::timeout, Capability.MESSAGES),
         Step.of(
             "event.cq",
             "a completion wakes the thread that waits for it",
             "interface document, 3.2.4 (event queues); CQ arm is an extension",
             "MSI-X table and vectors; where the card has no events the driver polls for them",
             this::event,
-            "driver.loop"));
+            Capability.MESSAGES));
   }
 
-  private static Step error(String id, String title, Step.Body body, String need) {
+  private static Step error(String id, String title, Step.Body body, Capability need) {
     return Step.of(
         id,
         title,

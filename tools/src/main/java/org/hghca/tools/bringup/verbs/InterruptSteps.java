@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.tools.bringup.board.Driver;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -46,21 +47,22 @@ public final class InterruptSteps {
   public List<Step> steps() {
     return List.of(
         Step.of(
-            "event.interrupt",
-            "events raise interrupts, of the vector of their queue",
-            "PCI Express Base Specification, MSI-X; interface document, 3.2.4 (EQ context, vector);"
-                + " virtio 1.2, 4.1.5.1 (MSI-X vectors)",
-            "MSI-X: the address and data of the vector, its mask bits; the vector in the EQ context"
-                + " and when the card looks at it again",
-            this::interrupts,
-            "event.cq"),
+                "event.interrupt",
+                "events raise interrupts, of the vector of their queue",
+                "PCI Express Base Specification, MSI-X; interface document, 3.2.4 (EQ context,"
+                    + " vector); virtio 1.2, 4.1.5.1 (MSI-X vectors)",
+                "MSI-X: the address and data of the vector, its mask bits; the vector in the EQ"
+                    + " context and when the card looks at it again",
+                this::interrupts,
+                Capability.MESSAGES)
+            .giving(Capability.INTERRUPTS),
         Step.of(
             "event.ring",
             "the event queue turns",
             "interface document, 3.2.4 (EQ context: size; owner bit of the EQE)",
             "how the EQ's position turns at its last entry",
             this::turn,
-            "event.interrupt"));
+            Capability.INTERRUPTS));
   }
 
   private void interrupts(Observation o) {

@@ -3,6 +3,7 @@ package org.hghca.tools.bringup.verbs;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.tools.bringup.board.Driver;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.verbs.AddressHandle;
@@ -41,7 +42,7 @@ public final class PathSteps {
             "verbs: a request in ERR is flushed",
             "the notification of the send queue; the buffers of the completion queue",
             this::flush,
-            "driver.port"));
+            Capability.DRIVER));
     steps.addAll(ofDatagram());
     return steps;
   }
@@ -56,7 +57,7 @@ public final class PathSteps {
             "where path.doorbell passed: the read of the payload, the link, the MAC; else what"
                 + " path.doorbell names",
             this::datagram,
-            "driver.port"));
+            Capability.DRIVER));
   }
 
   private void flush(Observation o) {

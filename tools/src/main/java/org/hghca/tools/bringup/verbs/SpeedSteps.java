@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 import java.util.stream.LongStream;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.board.Loop;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -74,8 +75,8 @@ public final class SpeedSteps {
             "none: measured as ib_write_bw and ib_send_lat do, and shown for comparison",
             "the width of the PCIe link, the clock of the card, the CPU's power settings",
             this::measure,
-            "rc.send",
-            "rc.write"),
+            Capability.SEND,
+            Capability.WRITE),
         DriverSteps.closeStep(driver));
   }
 

@@ -63,6 +63,7 @@ public final class Transfers {
   private long wrId = 100;
   private long bytes;
   private int messages;
+  private boolean complete;
 
   public Transfers(Driver driver, Pair pair) {
     this.driver = driver;
@@ -95,6 +96,11 @@ public final class Transfers {
   /** Number of bytes transferred. */
   public long bytes() {
     return bytes;
+  }
+
+  /** Whether the completions of the last message were right, also where its bytes are not. */
+  boolean isComplete() {
+    return complete;
   }
 
   /** One SEND that may or may not arrive. */
@@ -136,6 +142,7 @@ public final class Transfers {
       }
       pair.right().pair().postReceive(receive);
     }
+    complete = false;
     post(kind, length, from, to, source, target, id);
     awaitSender(o, what, receives, around);
     checkCompletion(o, what, pair.left(), id, kind.sent);
@@ -147,6 +154,7 @@ public final class Transfers {
       checkCompletion(o, what, pair.right(), id, kind.received);
       checkReceive(o, what, kind, header + length);
     }
+    complete = true;
     byte[] expected = new byte[before + header + length + GUARD];
     Arrays.fill(expected, BLANK);
     System.arraycopy(message, 0, expected, before + header, length);

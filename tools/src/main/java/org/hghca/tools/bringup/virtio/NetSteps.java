@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.hghca.tools.bringup.board.VirtioBoard;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.vfio.DmaMapping;
@@ -40,41 +41,44 @@ public final class NetSteps {
   public List<Step> steps() {
     return List.of(
         Step.of(
-            "net.queues",
-            "transmit queue and control queue",
-            SPECIFICATION + "4.1.5.1.3 (virtqueue configuration)",
-            "queue_enable reads 1 after it was written; queue_notify_off stays within its"
-                + " structure",
-            this::queues,
-            VirtioSteps.NEGOTIATE),
+                "net.queues",
+                "transmit queue and control queue",
+                SPECIFICATION + "4.1.5.1.3 (virtqueue configuration)",
+                "queue_enable reads 1 after it was written; queue_notify_off stays within its"
+                    + " structure",
+                this::queues,
+                Capability.NEGOTIATION)
+            .giving(Capability.VIRTQUEUES),
         Step.of(
-            START,
-            "DRIVER_OK",
-            SPECIFICATION + "3.1.1 (device initialization), 2.1 (device status)",
-            "the log of the host: why the device has set NEEDS_RESET",
-            this::start,
-            "net.queues"),
+                START,
+                "DRIVER_OK",
+                SPECIFICATION + "3.1.1 (device initialization), 2.1 (device status)",
+                "the log of the host: why the device has set NEEDS_RESET",
+                this::start,
+                Capability.VIRTQUEUES)
+            .giving(Capability.STARTED),
         Step.of(
             "net.control",
             "commands of the control queue",
             SPECIFICATION + "5.1.6.5 (control virtqueue)",
             "the used ring of the control queue, and the byte of the result",
             this::control,
-            START),
+            Capability.STARTED),
         Step.of(
-            TRANSMIT,
-            "a frame is taken",
-            SPECIFICATION + "5.1.6.2 (packet transmission), 2.7 (split virtqueues)",
-            "bus mastering, the IOMMU, the notification of the transmit queue",
-            this::transmit,
-            START),
+                TRANSMIT,
+                "a frame is taken",
+                SPECIFICATION + "5.1.6.2 (packet transmission), 2.7 (split virtqueues)",
+                "bus mastering, the IOMMU, the notification of the transmit queue",
+                this::transmit,
+                Capability.STARTED)
+            .giving(Capability.TRANSMIT),
         Step.of(
             "net.queue-reset",
             "a queue is reset alone",
             SPECIFICATION + "2.6.1 (virtqueue reset)",
             "queue_reset reads 0 when the reset has ended",
             this::resetQueue,
-            TRANSMIT));
+            Capability.TRANSMIT));
   }
 
   private void queues(Observation o) {

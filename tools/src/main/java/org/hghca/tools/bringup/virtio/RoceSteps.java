@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.board.VirtioBoard;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.verbs.VerbsException;
@@ -40,33 +41,36 @@ public final class RoceSteps {
   public List<Step> steps() {
     return List.of(
         Step.of(
-            OFFER,
-            "whether it has RoCE, and the numbers mean that",
-            SPECIFICATION + "feature bits and device configuration; docs/virtio-roce.md",
-            "the device's option for RoCE; a network device without it is none the worse",
-            this::offer,
-            VirtioSteps.NEGOTIATE),
+                OFFER,
+                "whether it has RoCE, and the numbers mean that",
+                SPECIFICATION + "feature bits and device configuration; docs/virtio-roce.md",
+                "the device's option for RoCE; a network device without it is none the worse",
+                this::offer,
+                Capability.NEGOTIATION)
+            .giving(Capability.ROCE),
         Step.of(
-            LIMITS,
-            "QUERY_DEVICE and QUERY_PORT",
-            SPECIFICATION + "control virtqueue, class 6",
-            "the answer behind the byte of the result, and its length in the used ring",
-            this::limits,
-            OFFER),
+                LIMITS,
+                "QUERY_DEVICE and QUERY_PORT",
+                SPECIFICATION + "control virtqueue, class 6",
+                "the answer behind the byte of the result, and its length in the used ring",
+                this::limits,
+                Capability.ROCE)
+            .giving(Capability.LIMITS),
         Step.of(
-            OBJECTS,
-            "CREATE_PD and DESTROY_PD; what the device must refuse",
-            SPECIFICATION + "control virtqueue, class 6",
-            "the byte of the result: 0 is OK, 1 is an error",
-            this::objects,
-            LIMITS),
+                OBJECTS,
+                "CREATE_PD and DESTROY_PD; what the device must refuse",
+                SPECIFICATION + "control virtqueue, class 6",
+                "the byte of the result: 0 is OK, 1 is an error",
+                this::objects,
+                Capability.ROCE)
+            .giving(Capability.ANSWERS),
         Step.of(
             CLOSE,
             "no DMA was refused, and the device is reset",
             "virtio 1.2, 2.1 (device status); IOMMU of the platform",
             "the system's log: faults of the IOMMU",
             this::close,
-            "virtio.structures"));
+            Capability.STRUCTURES));
   }
 
   private void offer(Observation o) {

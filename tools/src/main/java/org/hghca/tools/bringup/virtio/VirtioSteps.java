@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import org.hghca.tools.bringup.board.VirtioBoard;
+import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.virtio.NetworkDevice;
@@ -32,40 +33,44 @@ public final class VirtioSteps {
   public List<Step> steps() {
     return List.of(
         Step.of(
-            STRUCTURES,
-            "structures of registers by capability, and the reset",
-            SPECIFICATION + "4.1.4 (virtio structure PCI capabilities), 2.1 (device status)",
-            "ids 1af4:1041, revision 1: a transitional device becomes one with disable-legacy=on",
-            this::structures,
-            "pci.command"),
+                STRUCTURES,
+                "structures of registers by capability, and the reset",
+                SPECIFICATION + "4.1.4 (virtio structure PCI capabilities), 2.1 (device status)",
+                "ids 1af4:1041, revision 1: a transitional device becomes one with"
+                    + " disable-legacy=on",
+                this::structures,
+                Capability.DECODING)
+            .giving(Capability.STRUCTURES),
         Step.of(
-            FEATURES,
-            "the features, by name",
-            SPECIFICATION + "5.1.3 (feature bits), 6 (reserved feature bits)",
-            "QEMU: disable-legacy=on for VERSION_1, iommu_platform=on for ACCESS_PLATFORM",
-            this::features,
-            STRUCTURES),
+                FEATURES,
+                "the features, by name",
+                SPECIFICATION + "5.1.3 (feature bits), 6 (reserved feature bits)",
+                "QEMU: disable-legacy=on for VERSION_1, iommu_platform=on for ACCESS_PLATFORM",
+                this::features,
+                Capability.STRUCTURES)
+            .giving(Capability.FEATURES),
         Step.of(
             "virtio.config",
             "MAC, MTU and link",
             SPECIFICATION + "5.1.4 (device configuration layout)",
             "the options of the device: mac=, host_mtu=",
             this::configuration,
-            STRUCTURES),
+            Capability.STRUCTURES),
         Step.of(
             "virtio.queues",
             "the queues and their sizes",
             SPECIFICATION + "4.1.4.3 (common configuration), 2.7 (split virtqueues)",
             "queue_size after queue_select, before the queue is enabled",
             this::queues,
-            STRUCTURES),
+            Capability.STRUCTURES),
         Step.of(
-            NEGOTIATE,
-            "negotiation",
-            SPECIFICATION + "3.1.1 (driver requirements: device initialization)",
-            "a device that clears FEATURES_OK needs a feature that was not accepted",
-            this::negotiate,
-            FEATURES));
+                NEGOTIATE,
+                "negotiation",
+                SPECIFICATION + "3.1.1 (driver requirements: device initialization)",
+                "a device that clears FEATURES_OK needs a feature that was not accepted",
+                this::negotiate,
+                Capability.FEATURES)
+            .giving(Capability.NEGOTIATION));
   }
 
   private void structures(Observation o) {
