@@ -210,7 +210,7 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
       return ExitCode.NO_OUTPUT.code();
     }
     PrintWriter steps = onStdout > 0 ? new PrintWriter(Writer.nullWriter()) : out();
-    TextOutput text = new TextOutput(steps, verbose, session.steps().size(), repeat);
+    TextOutput text = new TextOutput(steps, verbose, session.steps().size(), repeat, soak);
     try (Interruption _ =
             new Interruption(Thread.currentThread()::interrupt, ExitCode.INTERRUPTED);
         rounds;

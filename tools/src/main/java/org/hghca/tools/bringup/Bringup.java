@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.hghca.tools.bringup.BringupReport.Outcome;
 import org.hghca.tools.bringup.board.Bench;
 import org.hghca.tools.bringup.board.Board;
@@ -290,7 +291,7 @@ public final class Bringup implements AutoCloseable {
         seen.comparisons(),
         seen.measurements(),
         seen.facts(),
-        board.takeCommands(),
+        Stream.of(board.takeCommands(), driver.takeCommands()).flatMap(List::stream).toList(),
         nanos);
   }
 

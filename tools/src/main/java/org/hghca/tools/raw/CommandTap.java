@@ -32,6 +32,9 @@ public final class CommandTap implements MmioHandler {
   private Duration settle = Duration.ZERO;
   private boolean running;
 
+  /** Whether the running command is in the record already, as one without an end. */
+  private boolean told;
+
   /** Who gives a command: the dwords of two must not mix, and a driver has threads of its own. */
   private Thread giver;
 
@@ -73,10 +76,14 @@ public final class CommandTap implements MmioHandler {
     return history;
   }
 
-  /** Returns and clears the record, including a command that has not completed. */
+  /**
+   * Returns and clears the record, with a command that has not completed. That one stays its
+   * thread's, and is recorded again when it ends.
+   */
   synchronized List<CommandRecord> take() {
-    if (running) {
-      end(0, false);
+    if (running && !told) {
+      told = true;
+      records.add(record(0, false));
     }
     List<CommandRecord> taken = List.copyOf(records);
     records.clear();
@@ -163,32 +170,37 @@ public final class CommandTap implements MmioHandler {
       end(0, false);
     }
     running = true;
+    told = false;
     int size = CommandRecord.inboxSize(dword(Hcr.COMMAND), dword(Hcr.IN_MODIFIER));
     inbox = bytes(parameter(Hcr.IN_PARAM_HIGH), size);
     started = System.nanoTime();
   }
 
   private void end(int answer, boolean ended) {
-    long nanos = System.nanoTime() - started;
+    CommandRecord record = record(answer, ended);
     running = false;
     giver = null;
     notifyAll();
+    if (ended || !told) {
+      records.add(record);
+    }
+    history.learn(record);
+  }
+
+  private CommandRecord record(int answer, boolean ended) {
     int word = dword(Hcr.COMMAND);
     boolean answered = ended && Hcr.status(answer) == 0;
     long outParam = parameter(Hcr.OUT_PARAM_HIGH);
-    CommandRecord record =
-        new CommandRecord(
-            word,
-            dword(Hcr.IN_MODIFIER),
-            parameter(Hcr.IN_PARAM_HIGH),
-            outParam,
-            inbox,
-            answered ? bytes(outParam, outboxSize()) : new byte[0],
-            answer,
-            nanos,
-            ended);
-    records.add(record);
-    history.learn(record);
+    return new CommandRecord(
+        word,
+        dword(Hcr.IN_MODIFIER),
+        parameter(Hcr.IN_PARAM_HIGH),
+        outParam,
+        inbox,
+        answered ? bytes(outParam, outboxSize()) : new byte[0],
+        answer,
+        System.nanoTime() - started,
+        ended);
   }
 
   private int outboxSize() {

@@ -10,6 +10,7 @@ import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
 
@@ -39,6 +40,29 @@ class CommandTapTest {
                 assertThat(command.inParam()).isEqualTo(command.inModifier());
                 assertThat(command.outParam()).isEqualTo(command.inModifier());
               });
+    }
+  }
+
+  @Test
+  void commandThatIsLookedAtWhileItRunsIsRecordedToItsEnd() {
+    try (TappedFunction function =
+        new TappedFunction(PciFunctions.open(Locator.parse("model:tapped?fault=slow-commands")))) {
+      function.configuration().enableMemorySpace();
+      function.tap().hcrAt(Bar.HCR_DOCUMENT);
+      function.tap().allowWholeBar();
+      MmioRegion registers = function.region(Bar.BAR0);
+      registers.writeInt(Bar.HCR_DOCUMENT + Hcr.COMMAND, Hcr.command(HcrCommand.NOP.code(), 0));
+
+      assertThat(function.commands()).extracting(CommandRecord::ended).containsExactly(false);
+      assertThat(function.commands()).isEmpty();
+
+      int word = registers.readInt(Bar.HCR_DOCUMENT + Hcr.COMMAND);
+      while (Hcr.go(word)) {
+        Thread.onSpinWait();
+        word = registers.readInt(Bar.HCR_DOCUMENT + Hcr.COMMAND);
+      }
+
+      assertThat(function.commands()).extracting(CommandRecord::ended).containsExactly(true);
     }
   }
 

@@ -2,6 +2,7 @@ package org.hghca.tools.bringup.board;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import java.util.TreeMap;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.StepNotJudgedException;
 import org.hghca.tools.bringup.step.Waits;
+import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.TappedFunction;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
@@ -31,6 +33,7 @@ public final class Driver {
 
   private final Bench bench;
   private final Deque<Runnable> held = new ArrayDeque<>();
+  private final List<CommandRecord> commands = new ArrayList<>();
   private TappedFunction tapped;
   private Context left;
   private Context peer;
@@ -138,6 +141,20 @@ public final class Driver {
     return events.take();
   }
 
+  /** The commands of a driver whose function is tapped, since the last call. */
+  public List<CommandRecord> takeCommands() {
+    collectCommands();
+    List<CommandRecord> taken = List.copyOf(commands);
+    commands.clear();
+    return taken;
+  }
+
+  private void collectCommands() {
+    if (tapped != null) {
+      commands.addAll(tapped.commands());
+    }
+  }
+
   /** The function of the open board, if it is tapped. */
   public Optional<TappedFunction> tapped() {
     return Optional.ofNullable(tapped);
@@ -239,13 +256,17 @@ public final class Driver {
     Context other = peer;
     left = null;
     peer = null;
-    tapped = null;
     closeHeld();
-    if (other != null) {
-      other.close();
-    }
-    if (closing != null) {
-      closing.close();
+    try {
+      if (other != null) {
+        other.close();
+      }
+      if (closing != null) {
+        closing.close();
+      }
+    } finally {
+      collectCommands();
+      tapped = null;
     }
   }
 

@@ -10,6 +10,9 @@ import org.hghca.tools.bringup.step.Step;
 
 /** The steps that test the data path by amount; they share the budget. */
 public final class DataTests {
+  /** The step that sends for a long time. */
+  public static final String SOAK = "data.soak";
+
   private static final String WQE = "interface document, tables 3-4-1 to 3-4-13; CQE: 3-3-2";
   private static final String MTT = "interface document, 3.2.3 (MPT and MTT)";
   private static final int STEPS = 5;
@@ -77,7 +80,7 @@ public final class DataTests {
             steps.stream().map(step -> step.lasting(share())),
             Stream.of(
                 Step.of(
-                        "data.soak",
+                        SOAK,
                         "messages for a long time",
                         WQE,
                         "the time and the message of the first error; clocks and temperature",

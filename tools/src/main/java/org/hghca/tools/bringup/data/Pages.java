@@ -45,11 +45,16 @@ final class Pages {
 
   private void region(Observation o, Pair pair, Window window, int pages, Quota quota) {
     long bytes = (long) pages * PAGE;
-    try (MemoryRegion from =
-            pair.left().domain().allocate(bytes, Pair.access(pair.left().context()));
-        MemoryRegion to =
-            pair.right().domain().allocate(bytes, Pair.access(pair.right().context()))) {
-      fill(o, window, from, to, pages, quota);
+    MemoryRegion from = pair.left().domain().allocate(bytes, Pair.access(pair.left().context()));
+    try {
+      MemoryRegion to = pair.right().domain().allocate(bytes, Pair.access(pair.right().context()));
+      try {
+        fill(o, window, from, to, pages, quota);
+      } finally {
+        pair.release(to);
+      }
+    } finally {
+      pair.release(from);
     }
   }
 

@@ -36,9 +36,8 @@ final class Regions {
             + " to each, and no byte elsewhere changed");
     Quota quota = new Quota(time, ROUNDS, 2);
     int all = COUNT + (ROUNDS - 1) * COUNT / 2;
-    try (Arena arena = Arena.ofShared();
-        Pair pair = Pair.withDepth(driver, PAGE, MessageStream.DEPTH).connect()) {
-      MemorySegment memory = arena.allocate(2L * PAGE * all, PAGE).fill(Payload.BLANK);
+    try (Pair pair = Pair.withDepth(driver, PAGE, MessageStream.DEPTH).connect()) {
+      MemorySegment memory = Arena.ofAuto().allocate(2L * PAGE * all, PAGE).fill(Payload.BLANK);
       byte[] expected = new byte[(int) memory.byteSize()];
       Arrays.fill(expected, Payload.BLANK);
       Window window = new Window(driver, pair, MessageStream.DEPTH);
@@ -72,7 +71,7 @@ final class Regions {
         try {
           window.drain();
         } finally {
-          regions.reversed().forEach(MemoryRegion::close);
+          regions.reversed().forEach(pair::release);
         }
       }
     }

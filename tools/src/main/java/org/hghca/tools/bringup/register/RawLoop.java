@@ -34,7 +34,7 @@ final class RawLoop {
   private static final long SOURCE_START = 0x20_0000;
   private static final long TARGET_START = 0x30_0000;
   private static final long SCATTERED_START = 0x40_0000;
-  private static final int PAGE = (int) MapIcm.PAGE_SIZE;
+  private static final int PAGE = MapIcm.PAGE_SIZE;
 
   /** Which page of its memory a page of a region is: none is followed by the next one. */
   private static final int[] ORDER = {0, 2, 1, 4, 3, 6, 5, 7};

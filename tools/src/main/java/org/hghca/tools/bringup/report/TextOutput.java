@@ -1,10 +1,12 @@
 package org.hghca.tools.bringup.report;
 
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.List;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.Progress;
 import org.hghca.tools.bringup.cause.Conclusion;
+import org.hghca.tools.bringup.data.DataTests;
 import org.hghca.tools.bringup.step.Comparison;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepResult;
@@ -22,6 +24,7 @@ public final class TextOutput implements Progress {
   private final int total;
   private final int rounds;
   private int round;
+  private final Duration soak;
   private int done;
 
   /**
@@ -31,12 +34,14 @@ public final class TextOutput implements Progress {
    * @param total number of steps
    * @param rounds number of rounds; of those after the first, without {@code verbose}, only what
    *     did not pass is printed
+   * @param soak how long the soak was, which a repetition needs again
    */
-  public TextOutput(PrintWriter out, boolean verbose, int total, int rounds) {
+  public TextOutput(PrintWriter out, boolean verbose, int total, int rounds, Duration soak) {
     this.out = out;
     this.verbose = verbose;
     this.total = total;
     this.rounds = rounds;
+    this.soak = soak;
   }
 
   @Override
@@ -157,8 +162,11 @@ public final class TextOutput implements Progress {
       out.print("      evidence  %s: %s\n".formatted(cause.step(), cause.evidence()));
       out.print("      look at   %s\n".formatted(cause.lookAt()));
       out.print(
-          "      repeat    hghca bringup -d '%s' -v --only %s\n"
-              .formatted(report.device(), cause.step()));
+          "      repeat    hghca bringup -d '%s' -v --only %s%s\n"
+              .formatted(
+                  report.device(),
+                  cause.step(),
+                  cause.step().equals(DataTests.SOAK) ? " --soak " + soak : ""));
     }
     if (!conclusion.others().isEmpty()) {
       out.print("      follows   %s\n".formatted(String.join(", ", conclusion.others())));

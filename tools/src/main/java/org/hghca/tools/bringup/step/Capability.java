@@ -47,6 +47,7 @@ public enum Capability {
   SEND("SEND"),
   WRITE("RDMA WRITE"),
   READ("RDMA READ"),
+  EVENTS("events"),
   INTERRUPTS("interrupts"),
   /** The register structures of a virtio device. */
   STRUCTURES("register structures"),

@@ -52,12 +52,13 @@ public final class ErrorSteps {
             "err.rnr", "a SEND that finds no receive", this::receiverNotReady, Capability.MESSAGES),
         error("err.timeout", "a SEND to a peer that has left", this::timeout, Capability.MESSAGES),
         Step.of(
-            "event.cq",
-            "a completion wakes the thread that waits for it",
-            "interface document, 3.2.4 (event queues); CQ arm is an extension",
-            "MSI-X table and vectors; where the card has no events the driver polls for them",
-            this::event,
-            Capability.MESSAGES));
+                "event.cq",
+                "a completion wakes the thread that waits for it",
+                "interface document, 3.2.4 (event queues); CQ arm is an extension",
+                "MSI-X table and vectors; where the card has no events the driver polls for them",
+                this::event,
+                Capability.MESSAGES)
+            .giving(Capability.EVENTS));
   }
 
   private static Step error(String id, String title, Step.Body body, Capability need) {
@@ -235,6 +236,9 @@ public final class ErrorSteps {
           "%s; %d completion vectors"
               .formatted(
                   woken ? "woken" : "not woken", driver.right().queryDevice().completionVectors()));
+      if (!woken) {
+        o.gives(Capability.EVENTS, "no thread woke");
+      }
       o.check(woken, "no thread woke within %s".formatted(limit));
       o.check(queue.poll(new Completions(1)) == 1, "woken, but there is nothing to poll");
       o.check(pair.await(pair.left(), limit), "the sender has no completion");

@@ -54,7 +54,7 @@ public final class InterruptSteps {
                 "MSI-X: the address and data of the vector, its mask bits; the vector in the EQ"
                     + " context and when the card looks at it again",
                 this::interrupts,
-                Capability.MESSAGES)
+                Capability.EVENTS)
             .giving(Capability.INTERRUPTS),
         Step.of(
             "event.ring",

@@ -200,6 +200,15 @@ public final class Pair implements AutoCloseable {
     return driver.waits().until(() -> end.queue().poll(completions, 1) != 0, limit);
   }
 
+  /** Deregisters a region of its ends: at once, or with them where a prompt may look at them. */
+  public void release(MemoryRegion region) {
+    if (driver.isKept()) {
+      resources.push(region);
+    } else {
+      region.close();
+    }
+  }
+
   @Override
   public void close() {
     driver.close(this::closeAll);

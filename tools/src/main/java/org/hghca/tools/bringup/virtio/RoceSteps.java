@@ -62,7 +62,7 @@ public final class RoceSteps {
                 SPECIFICATION + "control virtqueue, class 6",
                 "the byte of the result: 0 is OK, 1 is an error",
                 this::objects,
-                Capability.ROCE)
+                Capability.LIMITS)
             .giving(Capability.ANSWERS),
         Step.of(
             CLOSE,
