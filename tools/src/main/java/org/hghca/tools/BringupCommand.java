@@ -273,7 +273,9 @@ final class BringupCommand implements Callable<Integer>, OutlivesReader {
 
   private void checkBench(Bringup session) {
     if ((mark || keep != null) && !session.isOfCard()) {
-      throw wrong("--keep and --mark are options for cards");
+      throw wrong(
+          "--keep and --mark are options for cards: their prompt and their NOP use the command"
+              + " register, which a virtio device has not");
     }
     if (keep != null && !keep.isEmpty()) {
       checkIds(session.steps(), Set.of(keep));

@@ -30,6 +30,9 @@ final class RawLoop {
 
   static final int LENGTH = 64;
 
+  /** Of a message to a page of many. */
+  private static final int PIECE = 96;
+
   private static final int TARGET = 256;
   private static final long SOURCE_START = 0x20_0000;
   private static final long TARGET_START = 0x30_0000;
@@ -147,7 +150,7 @@ final class RawLoop {
   }
 
   /**
-   * An RDMA WRITE of 64 bytes to each page of a region whose pages do not follow one another for
+   * An RDMA WRITE of 96 bytes to each page of a region whose pages do not follow one another for
    * the card.
    */
   void scattered(Observation o) {
@@ -158,14 +161,14 @@ final class RawLoop {
     memory.segment().fill((byte) 0);
     byte[] expected = new byte[(int) memory.segment().byteSize()];
     for (int page = 0; page < ORDER.length; page++) {
-      int inPage = (page + 1) * LENGTH;
-      byte[] message = random(source.segment(), page);
-      System.arraycopy(message, 0, expected, ORDER[page] * PAGE + inPage, LENGTH);
+      int inPage = (page + 1) * PIECE;
+      byte[] message = random(source.segment(), page, PIECE);
+      System.arraycopy(message, 0, expected, ORDER[page] * PAGE + inPage, PIECE);
       left.access(
           WqeOpcode.RDMA_WRITE,
           source.key(),
           source.start(),
-          LENGTH,
+          PIECE,
           region.start() + (long) page * PAGE + inPage,
           region.key());
       byte[] entry = left.completion(board.options().limit());
@@ -190,7 +193,7 @@ final class RawLoop {
         .filter(
             page ->
                 memory
-                        .asSlice((long) ORDER[page] * PAGE + inPage, LENGTH)
+                        .asSlice((long) ORDER[page] * PAGE + inPage, PIECE)
                         .mismatch(MemorySegment.ofArray(message))
                     < 0)
         .findFirst();
@@ -219,10 +222,14 @@ final class RawLoop {
   }
 
   private static byte[] random(MemorySegment memory, long seed) {
-    byte[] bytes = new byte[LENGTH];
+    return random(memory, seed, LENGTH);
+  }
+
+  private static byte[] random(MemorySegment memory, long seed, int length) {
+    byte[] bytes = new byte[length];
     new SplittableRandom(seed).nextBytes(bytes);
     memory.fill((byte) 0);
-    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, LENGTH);
+    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, length);
     return bytes;
   }
 
