@@ -137,9 +137,12 @@ public final class QuerySteps {
           board.hcr().give(Hcr.command(command.code(), opModifier), 0, 0, page.iova(0), TOKEN);
       long ended = System.nanoTime();
       boolean late =
-          !isWritten(page)
+          !isWritten(page, 0)
               && Hcr.status(word) == CommandStatus.OK.code()
-              && board.waits().until(() -> isWritten(page), wait);
+              && board.waits().until(() -> isWritten(page, 0), wait);
+      if (late) { // the card may write it in parts
+        board.waits().until(() -> isWritten(page, command.outboxSize() - 1), LEAST_SETTLING);
+      }
       Duration lateness = late ? Duration.ofNanos(System.nanoTime() - ended) : Duration.ZERO;
       return new Answer(word, page.segment().toArray(ValueLayout.JAVA_BYTE), lateness);
     }
@@ -159,8 +162,8 @@ public final class QuerySteps {
     return Hcr.status(answer.word()) == CommandStatus.OK.code() && answer.mailbox()[0] != GUARD;
   }
 
-  private static boolean isWritten(DmaMapping page) {
-    return page.segment().get(ValueLayout.JAVA_BYTE, 0) != GUARD;
+  private static boolean isWritten(DmaMapping page, int offset) {
+    return page.segment().get(ValueLayout.JAVA_BYTE, offset) != GUARD;
   }
 
   private static void checkStatus(Observation o, HcrCommand command, int word) {
