@@ -12,9 +12,9 @@ import org.hghca.vfio.RangeAllocator;
 
 /**
  * Memory of rings, cut from slabs: a slab is mapped for the card once and holds many rings. A ring
- * that is too long to share one gets its own slab. A slab is freed with its last piece, but one
- * empty slab is kept, so that rings that are repeatedly opened and closed need no mapping.
- * Thread-safe.
+ * that is too long to share one gets its own slab. A slab is freed with its last piece. An owner
+ * may have one empty slab kept, so that rings that are repeatedly opened and closed need no
+ * mapping. Thread-safe.
  *
  * @param <S> the owner's type of a slab
  */
@@ -33,6 +33,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
 
   private final LongFunction<S> source;
   private final long granule;
+  private final boolean keepsOne;
   private final List<Slab> slabs = new ArrayList<>();
 
   /** A new slab has no pieces and is in no list. */
@@ -46,10 +47,12 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
    *
    * @param source makes the memory of a slab of the given size
    * @param granule alignment of pieces in bytes; a power of two
+   * @param keepsOne whether one empty slab is kept until {@link #close}
    */
-  public RingSlabs(LongFunction<S> source, long granule) {
+  public RingSlabs(LongFunction<S> source, long granule, boolean keepsOne) {
     this.source = source;
     this.granule = granule;
+    this.keepsOne = keepsOne;
   }
 
   private final class Slab {
@@ -157,7 +160,10 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
       return;
     }
     slabs.remove(slab);
-    if (spare == null && !closed && slab.backing.mapping().segment().byteSize() <= SLAB_BYTES) {
+    if (keepsOne
+        && spare == null
+        && !closed
+        && slab.backing.mapping().segment().byteSize() <= SLAB_BYTES) {
       spare = slab;
     } else {
       slab.backing.close();

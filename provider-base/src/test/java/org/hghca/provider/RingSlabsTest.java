@@ -16,7 +16,7 @@ public class RingSlabsTest {
   private static final int SLAB = 1 << 20;
 
   private final List<Memory> mapped = new ArrayList<>();
-  private final RingSlabs<Memory> slabs = new RingSlabs<>(this::map, 4096);
+  private final RingSlabs<Memory> slabs = new RingSlabs<>(this::map, 4096, true);
 
   private final class Memory implements RingSlabs.Backing, DmaMapping {
     private final MemorySegment segment;
@@ -110,6 +110,17 @@ public class RingSlabsTest {
     DmaMapping next = slabs.allocate(8192);
     assertThat(next.iova(0)).isEqualTo(IOVA);
     assertThat(next.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+  }
+
+  @Test
+  public void ownerMayHaveNoneKept() {
+    RingSlabs<Memory> all = new RingSlabs<>(this::map, 4096, false);
+    DmaMapping one = all.allocate(4096);
+    DmaMapping two = all.allocate(4096);
+    one.close();
+    assertThat(mapped).hasSize(1);
+    two.close();
+    assertThat(mapped).isEmpty();
   }
 
   @Test

@@ -6,6 +6,9 @@ import org.hghca.vfio.DmaMapping;
 
 /** Memory of the rings of a protection domain. Thread-safe. */
 public final class DomainRings {
+  /** A cache line: posting to one ring does not disturb the next. */
+  private static final long QUEUE_PAIR_ALIGNMENT = 64;
+
   private final QueueMemory memory;
   private final int pd;
   private final int accessBits;
@@ -16,22 +19,41 @@ public final class DomainRings {
   /** Null until a queue pair needs it. */
   private Ring empty;
 
-  /**
-   * Without rings.
-   *
-   * @param pd the number of the protection domain
-   * @param accessBits what the card may do with them but read: {@link MptFlags#LOCAL_WRITE}, or 0
-   * @param offsets whether a ring may begin anywhere in memory that has a key
-   * @param alignment of such a ring, in bytes
-   */
-  public DomainRings(QueueMemory memory, int pd, int accessBits, boolean offsets, long alignment) {
+  private DomainRings(
+      QueueMemory memory,
+      int pd,
+      int accessBits,
+      boolean offsets,
+      long alignment,
+      boolean keepsOne) {
     this.memory = memory;
     this.pd = pd;
     this.accessBits = accessBits;
     this.shared =
         offsets
-            ? new RingSlabs<>(bytes -> memory.registerSlab(bytes, pd, accessBits), alignment)
+            ? new RingSlabs<>(
+                bytes -> memory.registerSlab(bytes, pd, accessBits), alignment, keepsOne)
             : null;
+  }
+
+  /**
+   * For the queue pairs of a protection domain, with which what is kept ends.
+   *
+   * @param pd its number
+   * @param offsets whether a ring may begin anywhere in memory that has a key
+   */
+  public static DomainRings ofQueuePairs(QueueMemory memory, int pd, boolean offsets) {
+    return new DomainRings(memory, pd, 0, offsets, QUEUE_PAIR_ALIGNMENT, true);
+  }
+
+  /**
+   * For the completion queues of a context: nothing is kept when the last one is closed.
+   *
+   * @param pd the number of their protection domain
+   * @param offsets whether a ring may begin at any page of memory that has a key
+   */
+  public static DomainRings ofCompletionQueues(QueueMemory memory, int pd, boolean offsets) {
+    return new DomainRings(memory, pd, MptFlags.LOCAL_WRITE, offsets, DmaMapping.PAGE_SIZE, false);
   }
 
   /** Zeroed memory of a ring, registered with the card. */

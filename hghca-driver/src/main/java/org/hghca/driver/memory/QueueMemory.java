@@ -25,7 +25,8 @@ public final class QueueMemory {
     this.function = function;
     this.registrar = registrar;
     this.rings =
-        new RingSlabs<>(bytes -> new MappedSlab(function.allocate(bytes)), DmaMapping.PAGE_SIZE);
+        new RingSlabs<>(
+            bytes -> new MappedSlab(function.allocate(bytes)), DmaMapping.PAGE_SIZE, true);
   }
 
   /** Allocates memory for a queue and registers it; the registration owns it. */

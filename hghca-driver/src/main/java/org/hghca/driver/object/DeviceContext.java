@@ -2,7 +2,6 @@ package org.hghca.driver.object;
 
 import java.util.OptionalInt;
 import org.hghca.abi.DeviceExtension;
-import org.hghca.abi.MptFlags;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Features;
 import org.hghca.driver.card.Limits;
@@ -22,7 +21,6 @@ import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.ConfigurationSpace;
-import org.hghca.vfio.DmaMapping;
 
 /** One opening of a device: its doorbell page, protection domains, queues and keys. */
 public class DeviceContext extends AbstractContext implements SharingContext {
@@ -62,12 +60,10 @@ public class DeviceContext extends AbstractContext implements SharingContext {
       this.queuePd = hghca.pdNumbers().allocate();
       undo.add(() -> hghca.pdNumbers().free(queuePd));
       this.completionRings =
-          new DomainRings(
+          DomainRings.ofCompletionQueues(
               hghca.queueMemory(),
               queuePd,
-              MptFlags.LOCAL_WRITE,
-              card.limits().has(DeviceExtension.COMPLETION_RING_OFFSETS),
-              DmaMapping.PAGE_SIZE);
+              card.limits().has(DeviceExtension.COMPLETION_RING_OFFSETS));
       hghca.objects().contexts().add(this);
       undo.add(() -> hghca.objects().contexts().remove(this));
       // From here on the context is notified if the device fails.

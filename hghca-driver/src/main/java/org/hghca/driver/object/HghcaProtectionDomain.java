@@ -26,9 +26,6 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
   private static final Set<AccessFlag> UNSUPPORTED =
       EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ON_DEMAND);
 
-  /** A cache line: posting to one ring does not disturb the next. */
-  private static final long RING_ALIGNMENT = 64;
-
   private final DeviceContext context;
   private final int number;
 
@@ -43,12 +40,10 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
       undo.forget();
     }
     this.rings =
-        new DomainRings(
+        DomainRings.ofQueuePairs(
             device().queueMemory(),
             number,
-            0,
-            device().card().limits().has(DeviceExtension.RING_OFFSETS),
-            RING_ALIGNMENT);
+            device().card().limits().has(DeviceExtension.RING_OFFSETS));
     publish();
   }
 
