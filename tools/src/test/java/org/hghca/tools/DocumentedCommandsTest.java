@@ -49,7 +49,7 @@ class DocumentedCommandsTest {
 
   /** What is said of a run that works: which devices it has, and where its trace is. */
   private static final Pattern NOTICE =
-      Pattern.compile("using .*embedded software HCA|hghca: trace \\S+: \\d+ events");
+      Pattern.compile("using .*embedded software HCA|hghca: trace \\S+: \\d+ (events|lines)");
 
   @TempDir static Path folder;
   private static List<DocumentedCommand> documented;
