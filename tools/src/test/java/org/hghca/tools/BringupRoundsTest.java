@@ -73,7 +73,7 @@ class BringupRoundsTest {
             "-d",
             "model:board?fault=hcr-stuck-bit",
             "--repeat=3",
-            "--only=hcr.nop",
+            "--only=hcr.registers",
             "--json=" + json,
             "--json-lines=" + folder.resolve("a.jsonl"),
             "--html=" + folder.resolve("a.html"),
