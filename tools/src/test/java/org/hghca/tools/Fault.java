@@ -6,16 +6,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Cqe;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 
 /** The fault of a board of {@link FaultyProvider}: the name in its locator starts with it. */
 enum Fault {
-  /** A reserved bit of DEV_LIM is set. */
+  /** A reserved bit of DEV_LIM is set; contexts that the card writes have its length. */
   WRONG_LIMITS {
     @Override
     void answer(byte[] bytes) {
-      if (bytes.length == 64) {
+      if (bytes.length == 64
+          && DeviceExtension.MAGIC_FIELD.get(MemorySegment.ofArray(bytes))
+              == DeviceExtension.MAGIC) {
         bytes[4] |= (byte) 0x80;
       }
     }
