@@ -1,6 +1,7 @@
 package org.hghca.tools.replay;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.MapIcm;
@@ -31,10 +32,11 @@ final class BusAddresses {
   static void translate(HcrCommand command, int entries, MemorySegment inbox, Translation to) {
     switch (command) {
       case MAP_ICM -> {
+        List<IcmChunk> chunks = MapIcm.decode(inbox, entries);
         for (int i = 0; i < entries; i++) {
-          int at = MapIcm.offset(i);
-          IcmChunk chunk = MapIcm.decode(inbox, entries).get(i);
-          MapIcm.PAGE_ADDRESS.setLong(inbox, at, to.translate(chunk.pageAddress(), chunk.pages()));
+          IcmChunk chunk = chunks.get(i);
+          MapIcm.PAGE_ADDRESS.setLong(
+              inbox, MapIcm.offset(i), to.translate(chunk.pageAddress(), chunk.pages()));
         }
       }
       case WRITE_MTT -> {

@@ -3,6 +3,7 @@ package org.hghca.tools.replay;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
 
@@ -47,8 +48,9 @@ final class ReplayedMemory {
   /** The memory at a bus address of the recorded run; empty when nothing was mapped there. */
   Optional<Place> at(long iova) {
     for (ReplayedMapping mapping : mappings.values()) {
-      if (mapping.offset(iova).isPresent()) {
-        return Optional.of(new Place(mapping, mapping.offset(iova).getAsLong()));
+      OptionalLong offset = mapping.offset(iova);
+      if (offset.isPresent()) {
+        return Optional.of(new Place(mapping, offset.getAsLong()));
       }
     }
     return Optional.empty();

@@ -93,6 +93,21 @@ public final class DataSteps {
         Capability.MESSAGES);
   }
 
+  /**
+   * All lengths between connected queue pairs; what completes with wrong bytes is there in part.
+   */
+  private void sweep(Observation o, Pair pair, Kind kind) {
+    Transfers transfers = new Transfers(driver, pair);
+    try {
+      sweep(o, transfers, kind, LENGTHS);
+    } catch (StepFailedException e) {
+      if (transfers.isComplete() && SHOWN.containsKey(kind)) {
+        o.gives(SHOWN.get(kind), "%s completes, but with wrong bytes".formatted(kind));
+      }
+      throw e;
+    }
+  }
+
   /** Offsets of the source; the target follows the profile. */
   private void sweep(Observation o, Transfers transfers, Kind kind, int[] lengths) {
     int alignment = driver.abilities().destinationAlignment();
@@ -140,15 +155,7 @@ public final class DataSteps {
       o.expect("the receiver does not get the immediate: this card never delivers it");
     }
     try (Pair pair = new Pair(driver, QpType.RC, BYTES, 0).connect()) {
-      Transfers transfers = new Transfers(driver, pair);
-      try {
-        sweep(o, transfers, kind, LENGTHS);
-      } catch (StepFailedException e) {
-        if (transfers.isComplete() && SHOWN.containsKey(kind)) {
-          o.gives(SHOWN.get(kind), "%s completes, but with wrong bytes".formatted(kind));
-        }
-        throw e;
-      }
+      sweep(o, pair, kind);
     }
   }
 
@@ -292,15 +299,7 @@ public final class DataSteps {
   private void unreliable(Observation o, Kind kind) {
     expectAll(o, LENGTHS);
     try (Pair pair = new Pair(driver, QpType.UC, BYTES, 0).connect()) {
-      Transfers transfers = new Transfers(driver, pair);
-      try {
-        sweep(o, transfers, kind, LENGTHS);
-      } catch (StepFailedException e) {
-        if (transfers.isComplete() && SHOWN.containsKey(kind)) {
-          o.gives(SHOWN.get(kind), "%s completes, but with wrong bytes".formatted(kind));
-        }
-        throw e;
-      }
+      sweep(o, pair, kind);
     }
   }
 
