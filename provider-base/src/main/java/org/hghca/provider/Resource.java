@@ -119,7 +119,7 @@ public abstract class Resource implements AutoCloseable {
     }
   }
 
-  public final void letGo(Claim claim) {
+  public final void releaseClaim(Claim claim) {
     synchronized (guard) {
       claims.remove(claim);
     }

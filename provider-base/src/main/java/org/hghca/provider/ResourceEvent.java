@@ -46,7 +46,7 @@ public abstract class ResourceEvent implements Resource.Claim {
 
   void putBack() {
     if (object != null) {
-      object.letGo(this);
+      object.releaseClaim(this);
     }
   }
 

@@ -60,11 +60,11 @@ public final class EventSubscription implements AutoCloseable {
     try {
       callback.accept(event);
     } finally {
-      goOn(next, executor, callback);
+      awaitNextUnlessEnded(next, executor, callback);
     }
   }
 
-  private <T> void goOn(
+  private <T> void awaitNextUnlessEnded(
       Supplier<CompletableFuture<T>> next, Executor executor, Consumer<? super T> callback) {
     try {
       if (!end.isDone()) {

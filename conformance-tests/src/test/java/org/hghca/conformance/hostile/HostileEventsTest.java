@@ -88,7 +88,7 @@ class HostileEventsTest {
     long start = System.nanoTime();
     while (!done.getAsBoolean()) {
       if (System.nanoTime() - start > Duration.ofSeconds(LIMIT_SECONDS).toNanos()) {
-        throw new AssertionError("waited in vain: " + what);
+        throw new AssertionError("no result in time: " + what);
       }
       Thread.onSpinWait();
     }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A test that waits in vain takes no other along: what it has started ends with it. */
+/** A test that runs into its time-out ends what it has started, so that no other one fails too. */
 @WithSoftRoce
 @DisplayName("after a test")
 class CleanUpTest {

@@ -72,7 +72,7 @@ public final class EventThread implements EventQueue.Reader {
   private boolean silent;
 
   /** The number of consecutive empty polls. */
-  private int vain;
+  private int emptyPolls;
 
   /** Guarded by the readers' lock. */
   private long ignored;
@@ -165,7 +165,7 @@ public final class EventThread implements EventQueue.Reader {
       long swept = card.time().nanoTime();
       while (!stopping && !card.health().isDead()) {
         if (round()) {
-          vain = 0;
+          emptyPolls = 0;
         } else {
           await();
         }
@@ -178,7 +178,7 @@ public final class EventThread implements EventQueue.Reader {
           swept = now;
         }
       }
-      linger();
+      awaitRemoval();
     } catch (Throwable e) { // on any failure, because other threads wait for this thread
       card.threadFailed("its event thread", e);
     }
@@ -256,9 +256,9 @@ public final class EventThread implements EventQueue.Reader {
     } else if (queues.isEmpty() && watched.isEmpty()) {
       LockSupport.parkNanos(this, SWEEP_NANOS);
     } else {
-      vain = wanted ? 0 : vain + 1;
+      emptyPolls = wanted ? 0 : emptyPolls + 1;
       wanted = false;
-      LockSupport.parkNanos(this, vain < PATIENCE ? STEP_NANOS : IDLE_STEP_NANOS);
+      LockSupport.parkNanos(this, emptyPolls < PATIENCE ? STEP_NANOS : IDLE_STEP_NANOS);
     }
   }
 
@@ -275,7 +275,7 @@ public final class EventThread implements EventQueue.Reader {
    * On a dead device: the function is released when it is requested back, although its owner still
    * has it open. The removal, such as the kernel's for an unplugged card, waits for that.
    */
-  private void linger() {
+  private void awaitRemoval() {
     while (!stopping) {
       long _ = given.await(0);
       LockSupport.parkNanos(this, SWEEP_NANOS);

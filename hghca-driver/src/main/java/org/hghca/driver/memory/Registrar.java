@@ -183,11 +183,11 @@ public final class Registrar {
       if (!closed) {
         closed = true;
         deferredFree.retire(
-            "memory key 0x%x".formatted(key), this::takeBack, this::freeMemory, this::freeNumbers);
+            "memory key 0x%x".formatted(key), this::reclaim, this::freeMemory, this::freeNumbers);
       }
     }
 
-    private void takeBack() {
+    private void reclaim() {
       if (taken) {
         commands.hw2swMpt(index);
       }

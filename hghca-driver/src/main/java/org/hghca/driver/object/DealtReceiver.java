@@ -49,8 +49,8 @@ final class DealtReceiver implements SharedReceiver {
   }
 
   @Override
-  public void takeBack(Consumer<Runnable> drop) {
-    share.takeBack(drop);
+  public void reclaim(Consumer<Runnable> drop) {
+    share.reclaim(drop);
   }
 
   @Override

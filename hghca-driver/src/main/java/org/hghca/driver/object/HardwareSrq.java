@@ -205,7 +205,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
     }
 
     @Override
-    public void takeBack(Consumer<Runnable> drop) {
+    public void reclaim(Consumer<Runnable> drop) {
       drop.accept(() -> {});
     }
 

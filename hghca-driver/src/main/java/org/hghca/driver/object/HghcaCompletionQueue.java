@@ -64,7 +64,7 @@ final class HghcaCompletionQueue extends Resource
   private boolean idle;
 
   /** Polls without the lock that found nothing; a hint. */
-  private int vain;
+  private int emptyPolls;
 
   /** The position at which the card would continue; known when it has released the queue. */
   private int end;
@@ -73,7 +73,7 @@ final class HghcaCompletionQueue extends Resource
   private final CompletionRoom room;
 
   /** Whether completions of closed queue pairs may still arrive. */
-  private volatile boolean distrusted;
+  private volatile boolean quarantined;
 
   HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
     super(EventChannel.used(config, context));
@@ -217,7 +217,7 @@ final class HghcaCompletionQueue extends Resource
     // lock.
     if (idle && isEmpty()) {
       checkAlive();
-      if ((++vain & IDLE_EVERY - 1) == 0) {
+      if ((++emptyPolls & IDLE_EVERY - 1) == 0) {
         card.function().idle();
       }
       return 0;
@@ -241,7 +241,7 @@ final class HghcaCompletionQueue extends Resource
     } finally {
       lock.unlock();
     }
-    goOnWith(parser, found);
+    continueRequests(parser, found);
     return count;
   }
 
@@ -261,7 +261,7 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /** Lets waiters of completed requests continue. Without the lock. */
-  private static void goOnWith(CompletionParser parser, Due found) {
+  private static void continueRequests(CompletionParser parser, Due found) {
     if (found != null) {
       Due.serveAll(found);
     }
@@ -349,7 +349,7 @@ final class HghcaCompletionQueue extends Resource
       }
     } finally {
       lock.unlock();
-      goOnWith(parser, found);
+      continueRequests(parser, found);
     }
     if (look == Look.TELL) {
       notifier.tell();
@@ -370,7 +370,7 @@ final class HghcaCompletionQueue extends Resource
     } finally {
       lock.unlock();
     }
-    goOnWith(parser, found);
+    continueRequests(parser, found);
     if (look == Look.TELL) {
       notifier.tell();
     }
@@ -416,8 +416,8 @@ final class HghcaCompletionQueue extends Resource
   // ---- life cycle
 
   /** The card may continue to write here for closed queue pairs. */
-  void distrust() {
-    distrusted = true;
+  void quarantine() {
+    quarantined = true;
   }
 
   @Override
@@ -452,7 +452,7 @@ final class HghcaCompletionQueue extends Resource
               // Events of this queue must not be mistaken for those of the next one with its
               // number.
               device.events().settle();
-              checkTrusted();
+              checkNotQuarantined();
               end = ring.end() & ring.slots() - 1;
             },
             memory::close,
@@ -463,8 +463,8 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /** Memory that the card may write to is not freed. */
-  private void checkTrusted() {
-    if (distrusted) {
+  private void checkNotQuarantined() {
+    if (quarantined) {
       device.cqNumbers().retire(number);
       throw new VerbsException(
           Errno.EIO, "the card may still write completions to %s".formatted(describe()));

@@ -623,7 +623,7 @@ final class HghcaQueuePair extends Resource
     checkOpen();
     device.groups().check(group);
     device.groups().detach(group, number);
-    letGo(new MulticastGroups.Member(group));
+    releaseClaim(new MulticastGroups.Member(group));
   }
 
   @Override
@@ -634,8 +634,8 @@ final class HghcaQueuePair extends Resource
 
   @Override
   public void distrustCompletions() {
-    sendCompletionQueue.distrust();
-    receiveCompletionQueue.distrust();
+    sendCompletionQueue.quarantine();
+    receiveCompletionQueue.quarantine();
   }
 
   @Override
@@ -661,7 +661,7 @@ final class HghcaQueuePair extends Resource
     if (share == null) {
       receiveCompletionQueue.drop(rings, receives::reset);
     } else {
-      share.takeBack(then -> receiveCompletionQueue.drop(rings, then));
+      share.reclaim(then -> receiveCompletionQueue.drop(rings, then));
     }
     errorFlow.reset();
   }

@@ -35,5 +35,5 @@ interface SharedReceiver extends Receives {
    * @param drop drops the unpolled completions of the queue pair, and runs what it is given under
    *     the same lock
    */
-  void takeBack(Consumer<Runnable> drop);
+  void reclaim(Consumer<Runnable> drop);
 }

@@ -175,7 +175,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
   }
 
   @Override
-  public boolean goOn() {
+  public boolean continueRequests() {
     lock.lock();
     try {
       return !closed && ringUnpolled();

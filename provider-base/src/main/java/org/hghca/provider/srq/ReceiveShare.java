@@ -183,7 +183,7 @@ public final class ReceiveShare implements Due {
    * Returns uncompleted requests, and empties the ring. The device has finished with it; callers
    * hold the completion queue's lock too.
    */
-  void takeBack(SharedRequests requests) {
+  void reclaim(SharedRequests requests) {
     collect(requests);
     for (int at = ring.head() - 1; at - collected >= 0; at--) {
       requests.giveBack(dealt[at & dealt.length - 1]);
@@ -228,8 +228,8 @@ public final class ReceiveShare implements Due {
    *
    * @param drop drops its unpolled completions, then runs its argument under the same lock
    */
-  public void takeBack(Consumer<Runnable> drop) {
-    queue.takeBack(this, drop);
+  public void reclaim(Consumer<Runnable> drop) {
+    queue.reclaim(this, drop);
   }
 
   /**

@@ -245,11 +245,11 @@ public final class SoftwareSrq extends SharedQueue implements SrqRefill.Dealt {
    *
    * @param drop drops its unpolled completions, then runs its argument under the same lock
    */
-  void takeBack(ReceiveShare share, Consumer<Runnable> drop) {
+  void reclaim(ReceiveShare share, Consumer<Runnable> drop) {
     lock.lock();
     try {
       int before = requests.outstanding();
-      drop.accept(() -> share.takeBack(requests));
+      drop.accept(() -> share.reclaim(requests));
       place(share);
       checkLimit(before);
       deal();

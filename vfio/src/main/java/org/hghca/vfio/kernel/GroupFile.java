@@ -64,7 +64,7 @@ final class GroupFile {
       undo.add(() -> system.close(descriptor));
       checkViable(system, node, descriptor);
       ContainerSpace container = ContainerSpace.of(system, name);
-      undo.add(container::letGo);
+      undo.add(container::release);
       try (Arena arena = Arena.ofConfined()) {
         KernelErrors.checked(
             system
@@ -122,12 +122,12 @@ final class GroupFile {
   }
 
   /** Decrements the user count; the last user closes the group. */
-  void letGo() {
+  void release() {
     users--;
     if (users == 0) {
       system.groups().remove(node);
       system.close(descriptor); // removes the group from the container
-      container.letGo();
+      container.release();
     }
   }
 }

@@ -37,7 +37,7 @@ abstract class SharedSpace {
   }
 
   /** Decrements the user count; the last user closes the space. */
-  final void letGo() {
+  final void release() {
     users--;
     if (users == 0) {
       name.ifPresent(system.spaces()::remove);

@@ -85,7 +85,7 @@ final class VfioEntry implements AutoCloseable {
 
   private void byGroup(PciDevice function, IommuMode mode, Path node, Optional<String> container) {
     group = GroupFile.of(system, node, function.group().orElseThrow().number(), container);
-    undo.add(group::letGo);
+    undo.add(group::release);
     addresses = group.join(mode, failure);
     take(group.device(function.address()));
   }
@@ -95,14 +95,14 @@ final class VfioEntry implements AutoCloseable {
     ContainerSpace container =
         ContainerSpace.passed(
             system, options.container().orElseThrow(), options.containerDescriptor().getAsInt());
-    undo.add(container::letGo);
+    undo.add(container::release);
     addresses = container.join(IommuMode.GROUP, failure);
   }
 
   private void byIommufd(int descriptor, KernelOptions options, boolean passed) {
     take(descriptor);
     IoasSpace space = IoasSpace.of(system, options);
-    undo.add(space::letGo);
+    undo.add(space::release);
     bind(space, passed);
     attach(space);
     leaving.add(this::detach);

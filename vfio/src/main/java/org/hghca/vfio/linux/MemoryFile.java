@@ -85,7 +85,7 @@ public final class MemoryFile implements MemorySource {
     public synchronized void close() {
       if (!closed) {
         closed = true;
-        piece.letGo();
+        piece.release();
       }
     }
   }
@@ -113,7 +113,7 @@ public final class MemoryFile implements MemorySource {
       return true;
     }
 
-    synchronized void letGo() {
+    synchronized void release() {
       if (--users == 0) {
         linux.close(descriptor);
       }
@@ -122,7 +122,7 @@ public final class MemoryFile implements MemorySource {
     void end() {
       PIECES.remove(address, this); // First, because the addresses may be reused at once.
       linux.munmap(address, bytes);
-      letGo();
+      release();
     }
   }
 

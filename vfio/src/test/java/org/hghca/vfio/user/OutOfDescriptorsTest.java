@@ -102,7 +102,7 @@ final class OutOfDescriptorsTest {
                 path, "has no descriptor left for VERSION", "raise ulimit -n where it is started");
       }
       await(output, "a client is rejected, no descriptor is left: raise ulimit -n");
-      letGo(input, output, 1); // which becomes the server's spare one
+      release(input, output, 1); // which becomes the server's spare one
       try (PciFunction function = PciFunctions.open(locator)) {
         assertThatThrownBy(() -> function.allocate(4096))
             .satisfies(is(Reason.NO_MEMORY))
@@ -111,7 +111,7 @@ final class OutOfDescriptorsTest {
         assertThatThrownBy(function::interrupts)
             .satisfies(is(Reason.NO_MEMORY))
             .hasMessageContaining("has no descriptor left for DEVICE_SET_IRQS");
-        letGo(input, output, 40);
+        release(input, output, 40);
         try (DmaMapping mapping = function.allocate(4096)) {
           assertThat(mapping.iova(0)).isPositive();
         }
@@ -138,7 +138,7 @@ final class OutOfDescriptorsTest {
     }
   }
 
-  private static void letGo(Writer input, BufferedReader output, int count) throws IOException {
+  private static void release(Writer input, BufferedReader output, int count) throws IOException {
     input.write(count + "\n");
     input.flush();
     await(output, "let go " + count);

@@ -99,7 +99,7 @@ final class RoceCompletionQueue extends Resource
   private int anyFrom;
 
   private final Object arming = new Object();
-  private int vain;
+  private int emptyPolls;
   private long polled;
   private final long[] failures = new long[WcStatus.values().length];
 
@@ -243,7 +243,7 @@ final class RoceCompletionQueue extends Resource
     if (found != null) {
       Due.serveAll(found);
     }
-    if (count == 0 && (++vain & IDLE_EVERY - 1) == 0) {
+    if (count == 0 && (++emptyPolls & IDLE_EVERY - 1) == 0) {
       device.function().idle();
     }
     return count;

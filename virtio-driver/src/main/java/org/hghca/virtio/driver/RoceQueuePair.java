@@ -564,7 +564,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     if (share == null) {
       receiveCompletionQueue.drop(this, receives::clear);
     } else {
-      share.takeBack(then -> receiveCompletionQueue.drop(this, then));
+      share.reclaim(then -> receiveCompletionQueue.drop(this, then));
     }
   }
 

@@ -20,5 +20,5 @@ public interface RecoveredCompletionQueue {
    *
    * @return whether there were new completions
    */
-  boolean goOn();
+  boolean continueRequests();
 }

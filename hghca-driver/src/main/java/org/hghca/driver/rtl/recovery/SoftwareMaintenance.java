@@ -113,7 +113,7 @@ public final class SoftwareMaintenance {
       long looked = card.time().nanoTime();
       Need need = Need.OFTEN;
       while (!stopping && !card.health().isDead()) {
-        boolean went = goOn();
+        boolean went = continueRequests();
         long now = card.time().nanoTime();
         if (wanted || now - looked >= need.nanos) {
           wanted = false;
@@ -158,11 +158,11 @@ public final class SoftwareMaintenance {
    *
    * @return whether there were any
    */
-  private boolean goOn() {
+  private boolean continueRequests() {
     boolean went = false;
     if (holds()) {
       for (RecoveredCompletionQueue queue : completionQueues) {
-        went |= queue.goOn();
+        went |= queue.continueRequests();
       }
       inFlight.ringWaiting();
     }
@@ -189,7 +189,7 @@ public final class SoftwareMaintenance {
    * @param now nanoseconds of a clock of the card's time
    */
   public Need look(long now) {
-    goOn();
+    continueRequests();
     inFlight.nextTick();
     oldestMovedBefore = oldestMoved;
     oldestMoved = inFlight.tick() + 1; // none yet
