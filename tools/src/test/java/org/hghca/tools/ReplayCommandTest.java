@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code hghca replay} finds, and what it refuses. */
 class ReplayCommandTest {
-  private static final String STEPS = "--only=cq.entry,loop.send,rc.send";
+  private static final String STEPS = "--only=hcr.unknown,cq.entry,loop.send,rc.send";
   private static final Map<String, String> RUNS = new ConcurrentHashMap<>();
 
   @TempDir static Path shared;
@@ -56,9 +56,10 @@ class ReplayCommandTest {
 
   /** A copy of a run in which something is changed. */
   private String changed(String run, UnaryOperator<String> change) throws IOException {
-    return Files.writeString(
-            folder.resolve("changed"), change.apply(Files.readString(Path.of(run))))
-        .toString();
+    String whole = Files.readString(Path.of(run));
+    String changed = change.apply(whole);
+    assertThat(changed).isNotEqualTo(whole);
+    return Files.writeString(folder.resolve("changed"), changed).toString();
   }
 
   @ParameterizedTest
@@ -95,8 +96,8 @@ class ReplayCommandTest {
 
   @ParameterizedTest
   @CsvSource({
-    "s, no-cqe, 'CQE 0 of CQ 0x10', loop.send, 'here      none within 2.'",
-    "s, cqe-wrong-qpn, 'CQE 0 of CQ 0x10', loop.send, my_qpn=",
+    "s, no-cqe, 'CQE 0 of CQ 0x14', path.doorbell, 'here      none within 2.'",
+    "s, cqe-wrong-qpn, 'CQE 0 of CQ 0x14', path.doorbell, my_qpn=",
     "r1, cqe-wrong-opcode, 'CQE 0 of CQ 0x10', loop.send, opcode=11 (SEND_IMM)",
     "r2, dead-doorbell, 'CQE 0 of CQ 0x10', loop.send, 'recorded  state=valid'",
     "s, cqe-duplicate, CQE 2 of CQ 0x4, rc.send, byte_cnt=1",
