@@ -19,8 +19,11 @@ import org.hghca.vfio.RangeAllocator;
  * @param <S> the owner's type of a slab
  */
 public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseable {
-  /** The first slab, as an owner may have few rings; each further one is twice as large. */
-  private static final long FIRST_BYTES = 1 << 14;
+  /**
+   * The first slab, as an owner may have few rings: those of one queue pair with 128 requests each
+   * way. Each further one is twice as large.
+   */
+  private static final long FIRST_BYTES = 1 << 15;
 
   private static final long SLAB_BYTES = 1 << 20;
 

@@ -1,7 +1,6 @@
 package org.hghca.vfio.dma;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.vfio.DmaFault;
@@ -14,8 +13,9 @@ import org.hghca.vfio.GiveWay;
  * of a closed arena or a truncated file, is a recorded fault and never a stray access; by address
  * only in a run, where memory {@linkplain DmaWindow#stays stays}.
  *
- * <p>Accesses and changes exclude each other, so that an unmap returns only after every access to
- * its range has ended.
+ * <p>An unmap returns only after every access to its range has ended: it waits for the end of a
+ * run, and excludes accesses outside a run. Accesses in a run wait for nobody: a thread that does
+ * the work of a device must not queue behind a virtual thread that has no processor.
  */
 public final class Iommu {
   private static final int CACHE_SLOTS = 64;
@@ -24,14 +24,51 @@ public final class Iommu {
   /** How often a thread looks whether a run has ended before it lets others have the core. */
   private static final int LOOKS_BETWEEN_YIELDS = 100;
 
-  /** Sorted by address. */
-  private DmaWindow[] ranges = new DmaWindow[0];
-
   /**
-   * The range last found for a page, by the low bits of the page number: a hint that must be
-   * checked.
+   * What is mapped.
+   *
+   * @param sorted by address; never changed
+   * @param found the range last found for a page, by the low bits of the page number: a hint that
+   *     must be checked. Only ranges that are mapped
    */
-  private final DmaWindow[] cache = new DmaWindow[CACHE_SLOTS];
+  private record Ranges(DmaWindow[] sorted, DmaWindow[] found) {
+    DmaWindow lookup(long iova, long length) {
+      int slot = (int) (iova >>> 12) & CACHE_SLOTS - 1;
+      DmaWindow range = found[slot];
+      if (range != null && range.holds(iova, length)) {
+        return range;
+      }
+      int at = find(iova);
+      int candidate = at >= 0 ? at : -2 - at;
+      if (candidate < 0 || !sorted[candidate].holds(iova, length)) {
+        return null;
+      }
+      found[slot] = sorted[candidate];
+      return sorted[candidate];
+    }
+
+    /** The index of the range that starts at an address, or -1 minus its insertion index. */
+    private int find(long iova) {
+      int low = 0;
+      int high = sorted.length - 1;
+      while (low <= high) {
+        int middle = (low + high) >>> 1;
+        int order = Long.compareUnsigned(sorted[middle].iova(), iova);
+        if (order == 0) {
+          return middle;
+        }
+        if (order < 0) {
+          low = middle + 1;
+        } else {
+          high = middle - 1;
+        }
+      }
+      return -1 - low;
+    }
+  }
+
+  /** Replaced under the monitor. */
+  private volatile Ranges ranges = new Ranges(new DmaWindow[0], new DmaWindow[CACHE_SLOTS]);
 
   /** The number of ranges that were unmapped. */
   private final AtomicLong removals = new AtomicLong();
@@ -50,12 +87,13 @@ public final class Iommu {
    * @param window whose addresses nothing is mapped at
    */
   public synchronized void map(DmaWindow window) {
-    int at = -1 - find(window.iova());
-    DmaWindow[] grown = new DmaWindow[ranges.length + 1];
-    System.arraycopy(ranges, 0, grown, 0, at);
+    DmaWindow[] old = ranges.sorted;
+    int at = -1 - ranges.find(window.iova());
+    DmaWindow[] grown = new DmaWindow[old.length + 1];
+    System.arraycopy(old, 0, grown, 0, at);
     grown[at] = window;
-    System.arraycopy(ranges, at, grown, at + 1, ranges.length - at);
-    ranges = grown;
+    System.arraycopy(old, at, grown, at + 1, old.length - at);
+    ranges = new Ranges(grown, ranges.found);
   }
 
   /**
@@ -72,12 +110,12 @@ public final class Iommu {
   }
 
   private synchronized void remove(long iova) {
-    int at = find(iova);
-    DmaWindow[] shrunk = new DmaWindow[ranges.length - 1];
-    System.arraycopy(ranges, 0, shrunk, 0, at);
-    System.arraycopy(ranges, at + 1, shrunk, at, shrunk.length - at);
-    ranges = shrunk;
-    Arrays.fill(cache, null);
+    DmaWindow[] old = ranges.sorted;
+    int at = ranges.find(iova);
+    DmaWindow[] shrunk = new DmaWindow[old.length - 1];
+    System.arraycopy(old, 0, shrunk, 0, at);
+    System.arraycopy(old, at + 1, shrunk, at, shrunk.length - at);
+    ranges = new Ranges(shrunk, new DmaWindow[CACHE_SLOTS]);
     removals.getAndIncrement();
   }
 
@@ -96,6 +134,10 @@ public final class Iommu {
   /** Ends a run, after all of its accesses. */
   public void endRun() {
     run.setRelease(run.get() + 1);
+  }
+
+  private boolean runsHere() {
+    return isRunning(run.get()) && Thread.currentThread().equals(runner);
   }
 
   private static boolean isRunning(long run) {
@@ -120,16 +162,25 @@ public final class Iommu {
    * The range of an address for direct accesses, which may follow in this run and in later ones
    * until something is unmapped; null when nothing is mapped there.
    */
-  public synchronized DmaWindow window(long iova) {
-    return lookup(iova, 1);
+  public DmaWindow window(long iova) {
+    return ranges.lookup(iova, 1);
   }
 
   /** As {@link org.hghca.vfio.DeviceBus#read}. */
-  public synchronized boolean read(long iova, MemorySegment destination, long offset, long length) {
+  public boolean read(long iova, MemorySegment destination, long offset, long length) {
+    if (runsHere()) {
+      return readNow(iova, destination, offset, length);
+    }
+    synchronized (this) {
+      return readNow(iova, destination, offset, length);
+    }
+  }
+
+  private boolean readNow(long iova, MemorySegment destination, long offset, long length) {
     if (length == 0) {
       return true;
     }
-    DmaWindow range = lookup(iova, length);
+    DmaWindow range = ranges.lookup(iova, length);
     if (range == null) {
       return fault(iova, length, false, "not mapped");
     }
@@ -144,11 +195,20 @@ public final class Iommu {
   }
 
   /** As {@link org.hghca.vfio.DeviceBus#write}. */
-  public synchronized boolean write(long iova, MemorySegment source, long offset, long length) {
+  public boolean write(long iova, MemorySegment source, long offset, long length) {
+    if (runsHere()) {
+      return writeNow(iova, source, offset, length);
+    }
+    synchronized (this) {
+      return writeNow(iova, source, offset, length);
+    }
+  }
+
+  private boolean writeNow(long iova, MemorySegment source, long offset, long length) {
     if (length == 0) {
       return true;
     }
-    DmaWindow range = lookup(iova, length);
+    DmaWindow range = ranges.lookup(iova, length);
     if (range == null) {
       return fault(iova, length, true, "not mapped");
     }
@@ -178,39 +238,5 @@ public final class Iommu {
   private boolean fault(long iova, long length, boolean write, String cause) {
     faults.record(iova, length, write, cause);
     return false;
-  }
-
-  private DmaWindow lookup(long iova, long length) {
-    int slot = (int) (iova >>> 12) & CACHE_SLOTS - 1;
-    DmaWindow range = cache[slot];
-    if (range != null && range.holds(iova, length)) {
-      return range;
-    }
-    int at = find(iova);
-    int candidate = at >= 0 ? at : -2 - at;
-    if (candidate < 0 || !ranges[candidate].holds(iova, length)) {
-      return null;
-    }
-    cache[slot] = ranges[candidate];
-    return ranges[candidate];
-  }
-
-  /** The index of the range that starts at an address, or -1 minus its insertion index. */
-  private int find(long iova) {
-    int low = 0;
-    int high = ranges.length - 1;
-    while (low <= high) {
-      int middle = (low + high) >>> 1;
-      int order = Long.compareUnsigned(ranges[middle].iova(), iova);
-      if (order == 0) {
-        return middle;
-      }
-      if (order < 0) {
-        low = middle + 1;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return -1 - low;
   }
 }
