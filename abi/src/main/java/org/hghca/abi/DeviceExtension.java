@@ -82,7 +82,13 @@ public enum DeviceExtension {
    * CompletionQueueContext#START} bytes from its beginning, a multiple of 32; after RESIZE_CQ at
    * the beginning of the new one.
    */
-  COMPLETION_RING_OFFSETS(9);
+  COMPLETION_RING_OFFSETS(9),
+
+  /**
+   * Bit 10: a region that only holds rings, {@link MptFlags#QUEUE_ONLY}, serves queue pairs of
+   * every protection domain.
+   */
+  RINGS_OF_ALL_DOMAINS(10);
 
   /** The number of the queue pair of the general services interface (GSI). */
   public static final int GSI_NUMBER = 1;

@@ -41,7 +41,8 @@ public final class MptFlags {
 
   /**
    * Bit 16: EXTENSION, the region holds rings. Its key is valid in queue contexts only; request
-   * elements and peers cannot use it.
+   * elements and peers cannot use it. With {@link DeviceExtension#RINGS_OF_ALL_DOMAINS} the
+   * contexts may be of any protection domain.
    */
   public static final int QUEUE_ONLY = 1 << 16;
 

@@ -41,6 +41,7 @@ class DeviceExtensionTest {
     assertThat(announced("4867582b01000100")).containsExactly(DeviceExtension.GSI_QUEUE_PAIR);
     assertThat(announced("4867582b01000200"))
         .containsExactly(DeviceExtension.COMPLETION_RING_OFFSETS);
+    assertThat(announced("4867582b01000400")).containsExactly(DeviceExtension.RINGS_OF_ALL_DOMAINS);
     assertThat(announced("4867582b01000000")).isEmpty();
   }
 

@@ -7,6 +7,7 @@ import static org.hghca.abi.DeviceExtension.GSI_QUEUE_PAIR;
 import static org.hghca.abi.DeviceExtension.IPV6_ADDRESSES;
 import static org.hghca.abi.DeviceExtension.MULTICAST;
 import static org.hghca.abi.DeviceExtension.NEIGHBOR_DISCOVERY;
+import static org.hghca.abi.DeviceExtension.RINGS_OF_ALL_DOMAINS;
 import static org.hghca.abi.DeviceExtension.RING_OFFSETS;
 import static org.hghca.abi.DeviceExtension.SHARED_RECEIVE_QUEUES;
 
@@ -69,6 +70,7 @@ final class CommandUnit {
               SHARED_RECEIVE_QUEUES,
               RING_OFFSETS,
               COMPLETION_RING_OFFSETS,
+              RINGS_OF_ALL_DOMAINS,
               IPV6_ADDRESSES,
               FLOW_LABELS,
               MULTICAST,

@@ -84,6 +84,11 @@ final class Region {
     return pd == domain;
   }
 
+  /** Whether it may hold rings of queues of a domain. */
+  boolean mayHoldQueuesOf(int domain) {
+    return (flags & MptFlags.QUEUE_ONLY) != 0 || isIn(domain);
+  }
+
   /** Whether packets may access it: not where only the card's own queues may. */
   boolean permits(MemoryAccess access) {
     return (permissions & bit(access)) != 0;

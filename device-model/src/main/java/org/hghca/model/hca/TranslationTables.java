@@ -212,7 +212,7 @@ final class TranslationTables implements KeyedMemory {
    */
   MemoryStatus openQueue(int key, int domain, long position, int size) {
     opened = find(key);
-    return opened != null && opened.isIn(domain) && opened.holds(position, size)
+    return opened != null && opened.mayHoldQueuesOf(domain) && opened.holds(position, size)
         ? MemoryStatus.OK
         : MemoryStatus.DENIED;
   }

@@ -50,6 +50,18 @@ class RegionTest {
   }
 
   @Test
+  void regionOfQueuesServesEveryDomain() {
+    Mpt.PD.set(entry, 3);
+    region.load(entry, EPOCH);
+    assertThat(region.mayHoldQueuesOf(3)).isTrue();
+    assertThat(region.mayHoldQueuesOf(4)).as("a program's memory").isFalse();
+    Mpt.FLAGS.set(entry, MptFlags.QUEUE_ONLY);
+    region.load(entry, EPOCH);
+    assertThat(region.mayHoldQueuesOf(4)).isTrue();
+    assertThat(region.isIn(4)).isFalse();
+  }
+
+  @Test
   void eachFlagPermitsItsAccess() {
     Mpt.FLAGS.set(entry, MptFlags.REMOTE_READ);
     region.load(entry, EPOCH);

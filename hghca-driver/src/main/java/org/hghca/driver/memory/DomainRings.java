@@ -1,66 +1,26 @@
 package org.hghca.driver.memory;
 
-import org.hghca.abi.MptFlags;
-import org.hghca.provider.RingSlabs;
 import org.hghca.vfio.DmaMapping;
 
-/** Memory of the rings of a protection domain. Thread-safe. */
+/** Memory of the rings of a protection domain's queue pairs. Thread-safe. */
 public final class DomainRings {
-  /** A cache line: posting to one ring does not disturb the next. */
-  private static final long QUEUE_PAIR_ALIGNMENT = 64;
-
-  private final QueueMemory memory;
-  private final int pd;
-  private final int accessBits;
-
-  /** Rings that share keys; null if each needs its own. */
-  private final RingSlabs<Registrar.Registration> shared;
+  private final RingSource source;
 
   /** Null until a queue pair needs it. */
   private Ring empty;
 
-  private DomainRings(
-      QueueMemory memory,
-      int pd,
-      int accessBits,
-      boolean offsets,
-      long alignment,
-      boolean keepsOne) {
-    this.memory = memory;
-    this.pd = pd;
-    this.accessBits = accessBits;
-    this.shared =
-        offsets
-            ? new RingSlabs<>(
-                bytes -> memory.registerSlab(bytes, pd, accessBits), alignment, keepsOne)
-            : null;
-  }
-
   /**
-   * For the queue pairs of a protection domain, with which what is kept ends.
+   * Takes memory from a source.
    *
-   * @param pd its number
-   * @param offsets whether a ring may begin anywhere in memory that has a key
+   * @param source which stays open longer
    */
-  public static DomainRings ofQueuePairs(QueueMemory memory, int pd, boolean offsets) {
-    return new DomainRings(memory, pd, 0, offsets, QUEUE_PAIR_ALIGNMENT, true);
-  }
-
-  /**
-   * For the completion queues of a context: nothing is kept when the last one is closed.
-   *
-   * @param pd the number of their protection domain
-   * @param offsets whether a ring may begin at any page of memory that has a key
-   */
-  public static DomainRings ofCompletionQueues(QueueMemory memory, int pd, boolean offsets) {
-    return new DomainRings(memory, pd, MptFlags.LOCAL_WRITE, offsets, DmaMapping.PAGE_SIZE, false);
+  public DomainRings(RingSource source) {
+    this.source = source;
   }
 
   /** Zeroed memory of a ring, registered with the card. */
   public Ring ring(long bytes) {
-    return shared == null
-        ? new Ring.Own(memory.register(bytes, pd, accessBits))
-        : new Ring.Part(shared.allocate(bytes));
+    return source.ring(bytes);
   }
 
   /**
@@ -82,9 +42,6 @@ public final class DomainRings {
   public void close() {
     if (empty != null) {
       empty.close();
-    }
-    if (shared != null) {
-      shared.close();
     }
   }
 }

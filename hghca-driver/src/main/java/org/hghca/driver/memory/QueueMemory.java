@@ -8,6 +8,9 @@ import org.hghca.vfio.PciFunction;
 
 /** Memory of queues, which the driver allocates and registers with the card. Thread-safe. */
 public final class QueueMemory {
+  /** Posting to one ring does not disturb the next. */
+  private static final long CACHE_LINE = 64;
+
   private final PciFunction function;
   private final Registrar registrar;
 
@@ -40,8 +43,37 @@ public final class QueueMemory {
     return registrar.registerAgain(first, pd, accessBits);
   }
 
+  /**
+   * For the queue pairs of a protection domain, with which what is kept ends; or of all domains of
+   * a context, which keeps nothing.
+   *
+   * @param pd the domain of the keys
+   * @param offsets whether a ring may begin anywhere in memory that has a key
+   * @param keepsOne whether memory for the next ring is kept when there is none
+   */
+  public RingSource ofQueuePairs(int pd, boolean offsets, boolean keepsOne) {
+    return offsets ? slabs(pd, 0, CACHE_LINE, keepsOne) : new RingSource.Single(this, pd, 0);
+  }
+
+  /**
+   * For the completion queues of a context: nothing is kept when the last one is closed.
+   *
+   * @param pd the number of their protection domain
+   * @param offsets whether a ring may begin at any page of memory that has a key
+   */
+  public RingSource ofCompletionQueues(int pd, boolean offsets) {
+    return offsets
+        ? slabs(pd, MptFlags.LOCAL_WRITE, DmaMapping.PAGE_SIZE, false)
+        : new RingSource.Single(this, pd, MptFlags.LOCAL_WRITE);
+  }
+
+  private RingSource slabs(int pd, int accessBits, long alignment, boolean keepsOne) {
+    return new RingSource.Shared(
+        new RingSlabs<>(bytes -> registerSlab(bytes, pd, accessBits), alignment, keepsOne));
+  }
+
   /** Registers memory in which rings may start anywhere; the registration owns it. */
-  Registrar.Registration registerSlab(long bytes, int pd, int accessBits) {
+  private Registrar.Registration registerSlab(long bytes, int pd, int accessBits) {
     return registered(function.allocate(bytes), pd, MptFlags.QUEUE_ONLY | accessBits);
   }
 

@@ -1,11 +1,12 @@
 package org.hghca.driver.object;
 
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Features;
 import org.hghca.driver.card.Limits;
-import org.hghca.driver.memory.DomainRings;
+import org.hghca.driver.memory.RingSource;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.driver.state.Port;
 import org.hghca.provider.AbstractContext;
@@ -30,7 +31,11 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   private final Card card;
   private final UarPage uar;
   private final int queuePd;
-  private final DomainRings completionRings;
+  private final RingSource completionRings;
+
+  /** Where the card takes rings of any domain from one key; empty where each domain has its own. */
+  private final Optional<RingSource> queuePairRings;
+
   private final Port port;
   private final ContextAttributes attributes;
   private final DeviceAttributes deviceAttributes;
@@ -60,10 +65,14 @@ public class DeviceContext extends AbstractContext implements SharingContext {
       this.queuePd = hghca.pdNumbers().allocate();
       undo.add(() -> hghca.pdNumbers().free(queuePd));
       this.completionRings =
-          DomainRings.ofCompletionQueues(
-              hghca.queueMemory(),
-              queuePd,
-              card.limits().has(DeviceExtension.COMPLETION_RING_OFFSETS));
+          hghca
+              .queueMemory()
+              .ofCompletionQueues(
+                  queuePd, card.limits().has(DeviceExtension.COMPLETION_RING_OFFSETS));
+      this.queuePairRings =
+          card.limits().has(DeviceExtension.RINGS_OF_ALL_DOMAINS)
+              ? Optional.of(hghca.queueMemory().ofQueuePairs(queuePd, true, false))
+              : Optional.empty();
       hghca.objects().contexts().add(this);
       undo.add(() -> hghca.objects().contexts().remove(this));
       // From here on the context is notified if the device fails.
@@ -93,14 +102,19 @@ public class DeviceContext extends AbstractContext implements SharingContext {
     return attributes;
   }
 
-  /** The protection domain of the completion queues' memory, which applications do not see. */
+  /** The protection domain of the rings' memory, which applications do not see. */
   int queuePd() {
     return queuePd;
   }
 
   /** Memory of the completion queues' rings. */
-  DomainRings completionRings() {
+  RingSource completionRings() {
     return completionRings;
+  }
+
+  /** Memory of the rings of queue pairs of all domains; empty where each domain has its own. */
+  Optional<RingSource> queuePairRings() {
+    return queuePairRings;
   }
 
   @Override
@@ -216,6 +230,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   @Override
   protected void releaseParts() {
     hghca.objects().contexts().remove(this);
+    queuePairRings.ifPresent(RingSource::close);
     completionRings.close();
     hghca.pdNumbers().free(queuePd);
     uar.close();

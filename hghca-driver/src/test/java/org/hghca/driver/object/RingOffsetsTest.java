@@ -35,7 +35,7 @@ class RingOffsetsTest {
   }
 
   @Test
-  void ringsOfADomainShareAKeyAtTheirOwnOffsets() {
+  void ringsShareAKeyAtTheirOwnOffsets() {
     List<HghcaQueuePair> all = new ArrayList<>();
     Set<Integer> keys = new HashSet<>();
     Set<Integer> offsets = new HashSet<>();
@@ -49,13 +49,45 @@ class RingOffsetsTest {
     }
     assertThat(keys).hasSize(1);
     assertThat(offsets).hasSize(16).allMatch(offset -> offset % 64 == 0);
+    all.forEach(HghcaQueuePair::close);
+  }
+
+  /** A connection has a domain of its own, whose ring would be one more key. */
+  @ParameterizedTest
+  @CsvSource({"'', true", "as=s, false", "profile=r1, false", "profile=r2, false"})
+  void domainsShareAKeyWhereTheCardTakesRingsOfAll(String parameter, boolean shared) {
+    it.close();
+    it = new DriverFixture(parameter.isEmpty() ? "" : "&" + parameter);
     try (HghcaProtectionDomain other =
             (HghcaProtectionDomain) it.context.allocateProtectionDomain();
-        HghcaQueuePair qp =
-            (HghcaQueuePair) other.createQueuePair(QueuePairConfig.rc(it.cq, it.cq))) {
-      assertThat(keys).doesNotContain(qp.memory().sendKey());
+        HghcaQueuePair one = queuePair(2);
+        HghcaQueuePair two =
+            (HghcaQueuePair) other.createQueuePair(QueuePairConfig.rc(it.cq, it.cq).sendDepth(2))) {
+      assertThat(one.memory().sendKey() == two.memory().sendKey()).isEqualTo(shared);
+      assertThat(one.memory().sends().asOverlappingSlice(two.memory().sends())).isEmpty();
+      assertThat(sendToItself(one)).isEqualTo(WcStatus.SUCCESS);
+      assertThat(sendToItself(two)).isEqualTo(WcStatus.SUCCESS);
     }
-    all.forEach(HghcaQueuePair::close);
+  }
+
+  private WcStatus sendToItself(HghcaQueuePair qp) {
+    Completions completions = new Completions(2);
+    it.connect(qp);
+    try (MemoryRegion memory = qp.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {
+      qp.postReceive(new ReceiveRequest().into(memory, 0, 8));
+      qp.postSend(new SendRequest().send().sge(memory, 32, 8).signaled());
+      int count = 0;
+      while (count < 2) {
+        int polled = it.cq.poll(completions);
+        count += polled;
+        for (int i = 0; i < polled; i++) {
+          if (completions.status(i) != WcStatus.SUCCESS) {
+            return completions.status(i);
+          }
+        }
+      }
+      return WcStatus.SUCCESS;
+    }
   }
 
   /** Two queues of a page each would be two keys. */

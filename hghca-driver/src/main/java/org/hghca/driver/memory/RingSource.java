@@ -1,0 +1,40 @@
+package org.hghca.driver.memory;
+
+import org.hghca.provider.RingSlabs;
+
+/** Where the memory of rings comes from. Thread-safe. */
+public interface RingSource {
+  /**
+   * Zeroed memory of a ring, registered with the card.
+   *
+   * @param bytes at least 1
+   */
+  Ring ring(long bytes);
+
+  /** Frees what is kept for later rings. */
+  void close();
+
+  /** Rings with one key for many of them, for a card that supports offsets. */
+  record Shared(RingSlabs<Registrar.Registration> slabs) implements RingSource {
+    @Override
+    public Ring ring(long bytes) {
+      return new Ring.Part(slabs.allocate(bytes));
+    }
+
+    @Override
+    public void close() {
+      slabs.close();
+    }
+  }
+
+  /** Rings with their own keys. */
+  record Single(QueueMemory memory, int pd, int accessBits) implements RingSource {
+    @Override
+    public Ring ring(long bytes) {
+      return new Ring.Own(memory.register(bytes, pd, accessBits));
+    }
+
+    @Override
+    public void close() {}
+  }
+}
