@@ -47,7 +47,7 @@ class CommandTest {
     assertThat(hex(host.out(), 64))
         .isEqualTo(
             "0100000000000000000d00100e0d050e0c000001000800000100008000400040"
-                + "005000f1000c0000001002000010020012345678876500004867582b010003db");
+                + "005000f1000c0000001002000010020012345678876500004867582b010007db");
     assertThat(host.out().get(ValueLayout.JAVA_BYTE, 64)).isEqualTo((byte) 0xee);
   }
 
