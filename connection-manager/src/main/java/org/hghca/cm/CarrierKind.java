@@ -46,11 +46,11 @@ public enum CarrierKind {
     return switch (this) {
       case IB ->
           to.isAnyLocalAddress() ? SourceGid.own(context, to) : SourceGid.nearest(context, to);
-      case TCP -> CmDevices.kernelSource(to).orElseThrow(() -> unreachable(to));
+      case TCP -> CmDevices.kernelSource(to).orElseThrow(() -> noRoute(to));
     };
   }
 
-  private static VerbsException unreachable(InetAddress to) {
+  private static VerbsException noRoute(InetAddress to) {
     return new VerbsException(
         Errno.ENETUNREACH, "the kernel has no route to " + to.getHostAddress());
   }

@@ -55,7 +55,7 @@ final class CardBus implements DeviceBus {
   }
 
   /** Signals the host the vectors that the card has raised since the last call. */
-  void tell() {
+  void deliver() {
     if (raised.get() != 0) {
       raiseAll();
     }

@@ -205,10 +205,10 @@ final class Participants {
   }
 
   /** Signals the hosts the interrupts that were raised in steps. Without the lock. */
-  void tellInterrupts() {
+  void deliverInterrupts() {
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
-      present.get(i).tellInterrupts();
+      present.get(i).deliverInterrupts();
     }
   }
 }

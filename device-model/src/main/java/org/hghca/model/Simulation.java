@@ -266,7 +266,7 @@ public final class Simulation implements AutoCloseable {
     if (lock.isHeldHere()) {
       return; // in a step
     }
-    participants.tellInterrupts();
+    participants.deliverInterrupts();
     if (!inline && participants.hasRegisterWrites()) {
       loop.wake();
     }
@@ -277,7 +277,7 @@ public final class Simulation implements AutoCloseable {
    */
   void releaseAfterStep() {
     lock.unlock();
-    participants.tellInterrupts();
+    participants.deliverInterrupts();
   }
 
   PacketPool packets() {

@@ -412,8 +412,8 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   /** Signals the host the interrupts that were raised in steps. Without a lock. */
-  void tellInterrupts() {
-    bus.tell();
+  void deliverInterrupts() {
+    bus.deliver();
   }
 
   /** From now on the simulation's thread does not sleep until this HCA is closed. */

@@ -38,9 +38,9 @@ class CardBusTest {
     bus.raise(0);
     bus.raise(31);
     assertThat(told).isEmpty();
-    bus.tell();
+    bus.deliver();
     assertThat(told).containsExactly(0, 31);
-    bus.tell();
+    bus.deliver();
     assertThat(told).hasSize(2);
   }
 
@@ -48,7 +48,7 @@ class CardBusTest {
   void discardedInterruptIsNotDelivered() {
     bus.raise(3);
     bus.forget();
-    bus.tell();
+    bus.deliver();
     assertThat(told).isEmpty();
   }
 

@@ -96,7 +96,7 @@ final class CallTrace {
 
   private Object call(Method method, Object[] given) throws Throwable {
     Object[] arguments = given == null ? new Object[0] : given;
-    String before = tell(method, arguments);
+    String before = describe(method, arguments);
     Object answer;
     try {
       answer = method.invoke(calls, arguments);
@@ -104,7 +104,7 @@ final class CallTrace {
       throw e.getCause();
     }
     long value = ((Number) answer).longValue();
-    String after = tell(method, arguments);
+    String after = describe(method, arguments);
     line.accept(
         "%s(%s) = %s%s"
             .formatted(
@@ -122,9 +122,10 @@ final class CallTrace {
     return answer;
   }
 
-  private String tell(Method method, Object[] arguments) {
+  private String describe(Method method, Object[] arguments) {
     boolean container = arguments.length > 0 && containers.containsKey(arguments[0]);
-    String text = Arrays.stream(arguments).map(CallTrace::tell).collect(Collectors.joining(", "));
+    String text =
+        Arrays.stream(arguments).map(CallTrace::describe).collect(Collectors.joining(", "));
     if (!method.getName().equals("ioctl")) {
       return text;
     }
@@ -132,7 +133,7 @@ final class CallTrace {
     return text.replaceFirst(", ", name.isEmpty() ? ", " : ", " + name + " ");
   }
 
-  private static String tell(Object argument) {
+  private static String describe(Object argument) {
     if (argument instanceof MemorySegment structure) {
       return "{" + HexFormat.of().formatHex(structure.toArray(ValueLayout.JAVA_BYTE)) + "}";
     }

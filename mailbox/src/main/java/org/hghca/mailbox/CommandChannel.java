@@ -89,7 +89,7 @@ final class CommandChannel implements AutoCloseable {
    * @return what the outbox holds; null for a command without one
    */
   <T> T execute(Command<T> command) {
-    List<Consumer<? super Throwable>> toTell = List.of();
+    List<Consumer<? super Throwable>> listeners = List.of();
     DeviceFatalException failure = null;
     lock.lock();
     try {
@@ -107,19 +107,19 @@ final class CommandChannel implements AutoCloseable {
       if (fatal == null) {
         fatal = e;
         failure = e;
-        toTell = List.copyOf(fatalListeners);
+        listeners = List.copyOf(fatalListeners);
       }
       throw e;
     } finally {
       lock.unlock();
-      tell(toTell, failure);
+      notifyListeners(listeners, failure);
     }
   }
 
   /**
    * Called without the lock, so that listeners may wait for other threads that use this channel.
    */
-  private static void tell(
+  private static void notifyListeners(
       List<Consumer<? super Throwable>> listeners, DeviceFatalException failure) {
     for (Consumer<? super Throwable> listener : listeners) {
       try {
@@ -160,7 +160,7 @@ final class CommandChannel implements AutoCloseable {
               Hcr.command(command.opcode().code(), command.opModifier()));
       ended = true;
       if (watch.ended(command, inParam, status)) {
-        watch.tell(
+        watch.report(
             command,
             inbox == null ? null : inbox.segment(),
             outbox == null || status != CommandStatus.OK.code() ? null : outbox.segment(),
@@ -169,7 +169,7 @@ final class CommandChannel implements AutoCloseable {
       return status;
     } catch (DeviceFatalException e) {
       if (watch.ended(command, inParam, CommandSpan.UNANSWERED)) {
-        watch.tell(command, inbox == null ? null : inbox.segment(), null, e.getMessage());
+        watch.report(command, inbox == null ? null : inbox.segment(), null, e.getMessage());
       }
       throw e;
     } finally {

@@ -74,7 +74,7 @@ final class CommandTrace {
      * @param outbox null when there is none, or the card did not write it
      * @param status the status, or the reason why there is none
      */
-    void tell(Command<?> command, MemorySegment inbox, MemorySegment outbox, String status) {
+    void report(Command<?> command, MemorySegment inbox, MemorySegment outbox, String status) {
       long nanos = logged ? System.nanoTime() - start : 0;
       String in = inbox == null ? "" : command.inbox().describe().apply(inbox);
       String out = outbox == null ? "" : command.outbox().describe().apply(outbox);

@@ -157,12 +157,12 @@ class MemoryThatEndsTest {
         try (MemoryRegion region =
             loop.pd.register(memory, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)) {
           arena.close();
-          tell(loop, source, region);
+          print(loop, source, region);
         }
       }
     }
 
-    private static void tell(Loop loop, boolean source, MemoryRegion region) {
+    private static void print(Loop loop, boolean source, MemoryRegion region) {
       String status = source ? loop.write(region, loop.buffer) : loop.write(loop.buffer, region);
       System.out.println((source ? "from it: " : "to it: ") + status);
     }
@@ -184,7 +184,7 @@ class MemoryThatEndsTest {
           }
           file.truncate(0);
           for (boolean source : new boolean[] {true, false}) {
-            tell(loop, source, region);
+            print(loop, source, region);
           }
         }
       }

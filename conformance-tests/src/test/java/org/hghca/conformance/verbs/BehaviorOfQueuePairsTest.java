@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class BehaviorOfQueuePairsTest {
 
   /** Creates a queue pair of a type, checks its attributes, and brings it to RTS. */
-  static void assertCreates(QpType type, boolean goesOn) {
+  static void assertCreates(QpType type, boolean succeeds) {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue = fabric.left().createCompletionQueue(100);
@@ -32,7 +32,7 @@ class BehaviorOfQueuePairsTest {
       assertThat(qp.type()).isEqualTo(type);
       assertThat(qp.state()).isEqualTo(QpState.RESET);
       assertThat(qp.query().state()).isEqualTo(QpState.RESET);
-      if (goesOn) {
+      if (succeeds) {
         ConnectionOptions options = ConnectionOptions.DEFAULT;
         QpEndpoint peer = new QpEndpoint(0, qp.number(), 7, fabric.right().queryGid(1, 0));
         qp.modify(options.toInit(type));

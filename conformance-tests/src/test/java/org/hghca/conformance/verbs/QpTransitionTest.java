@@ -94,9 +94,9 @@ class QpTransitionTest {
     try (RcPair pair = unconnected()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, from);
       assertState(pair, from);
-      boolean goesOn = from == QpState.SQD || from == to;
+      boolean succeeds = from == QpState.SQD || from == to;
       QpAttributes attributes =
-          QpFixtures.attributes(to, goesOn ? Set.of() : QpFixtures.required(to), pair.right.qp);
+          QpFixtures.attributes(to, succeeds ? Set.of() : QpFixtures.required(to), pair.right.qp);
       if (LEGAL.get(from).contains(to)) {
         pair.left.qp.modify(attributes);
         assertState(pair, to);
@@ -121,10 +121,10 @@ class QpTransitionTest {
     try (RcPair pair = new RcSetup().type(type).unconnected().open()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, from);
       assertState(pair, from);
-      boolean goesOn = from == QpState.SQD || from == to && from != QpState.INIT;
+      boolean succeeds = from == QpState.SQD || from == to && from != QpState.INIT;
       ConnectionOptions options = ConnectionOptions.DEFAULT;
       QpAttributes attributes =
-          switch (goesOn ? QpState.ERR : to) {
+          switch (succeeds ? QpState.ERR : to) {
             case INIT -> options.toInit(type);
             case RTR -> options.toRtr(type, RcPair.endpoint(pair.right.qp, 0));
             case RTS -> options.toRts(type, 0);

@@ -22,7 +22,7 @@ public final class OutgoingMessage {
   public ConnectionState connection;
 
   /** Whether packets are left to fetch, and the number of bytes already fetched. */
-  private boolean goesOn;
+  private boolean continues;
 
   private long sent;
 
@@ -34,20 +34,20 @@ public final class OutgoingMessage {
     this.port = port;
   }
 
-  public boolean goesOn() {
-    return goesOn;
+  public boolean continues() {
+    return continues;
   }
 
   /** Starts it with the current WQE and queue pair. */
   public void begin() {
-    goesOn = true;
+    continues = true;
     sent = 0;
     endings = connection.qp.endings();
   }
 
   /** Nothing more of it is sent. */
   public void end() {
-    goesOn = false;
+    continues = false;
     if (connection != null) {
       connection.sendsOn = false;
     }
@@ -74,12 +74,12 @@ public final class OutgoingMessage {
       packet.ackRequest = true;
       remoteMemory(packet);
       connection.advance(packet.psn, qp.packets(wqe.length));
-      goesOn = false;
+      continues = false;
     } else {
       fill(packet);
       connection.advance(packet.psn, 1);
     }
-    connection.sendsOn = goesOn;
+    connection.sendsOn = continues;
     if (qp.service == QpcServiceType.UD) {
       packet.destinationMac = wqe.destinationMac;
       packet.destinationIpv4(wqe.destinationIp);
@@ -111,7 +111,7 @@ public final class OutgoingMessage {
       packet.immediate = write ? wqe.immediate : wqe.immediate >>> 1;
     }
     sent += length;
-    goesOn = !last;
+    continues = !last;
   }
 
   public static int operation(boolean write, boolean first, boolean last, boolean immediate) {
@@ -138,7 +138,7 @@ public final class OutgoingMessage {
 
   public void reset() {
     connection = null;
-    goesOn = false;
+    continues = false;
     payloads.reset();
   }
 }

@@ -114,10 +114,10 @@ final class Responder implements ReceiveSide {
     int operation = first.opcode & PacketOpcode.OPERATION_MASK;
     boolean isSend = PacketOpcode.isSend(operation);
     boolean starts = PacketOpcode.starts(operation);
-    Message goesOn = isSend ? Message.SEND : Message.WRITE;
+    Message next = isSend ? Message.SEND : Message.WRITE;
     if (first.psn != qp.expectedPsn
         || run.mtu != qp.mtu
-        || message != (starts ? Message.NONE : goesOn)
+        || message != (starts ? Message.NONE : next)
         || !(isSend ? placeSend(qp, run, starts) : placeWrite(qp, run, starts))
         || !transport.copy(run)) {
       return false;
@@ -127,7 +127,7 @@ final class Responder implements ReceiveSide {
     if (answer != NOTHING) {
       answer = Aeth.ACK;
     }
-    accept(qp, first, run.packets, run.lastOperation, goesOn);
+    accept(qp, first, run.packets, run.lastOperation, next);
     return true;
   }
 
@@ -193,9 +193,9 @@ final class Responder implements ReceiveSide {
     if (!PacketOpcode.isSend(operation) && !PacketOpcode.isWrite(operation)) {
       return false;
     }
-    Message goesOn = PacketOpcode.isSend(operation) ? Message.SEND : Message.WRITE;
+    Message next = PacketOpcode.isSend(operation) ? Message.SEND : Message.WRITE;
     boolean starts = PacketOpcode.starts(operation);
-    if (message != (starts ? Message.NONE : goesOn)) {
+    if (message != (starts ? Message.NONE : next)) {
       return false;
     }
     if (!PacketOpcode.ends(operation)) {
@@ -305,9 +305,9 @@ final class Responder implements ReceiveSide {
     newest = Psn.add(packet.psn, packets - 1);
     advance(qp, packets);
     boolean ends = PacketOpcode.ends(operation);
-    Message goesOn = ends ? Message.NONE : of;
-    if (message != goesOn) { // most have one packet, and a reference costs more to store
-      message = goesOn;
+    Message next = ends ? Message.NONE : of;
+    if (message != next) { // most have one packet, and a reference costs more to store
+      message = next;
     }
     if (ends) {
       messages++;

@@ -154,11 +154,11 @@ public final class Transport {
     ConnectionContext qp = endpoint == null ? null : load(endpoint);
     if (qp != null) {
       endpoint.notifiesDrained = true;
-      tellDrained(endpoint, qp);
+      reportDrained(endpoint, qp);
     }
   }
 
-  private void tellDrained(Endpoint endpoint, ConnectionContext qp) {
+  private void reportDrained(Endpoint endpoint, ConnectionContext qp) {
     if (endpoint.notifiesDrained && qp.state == QueuePairState.SQD && endpoint.sender.isDrained()) {
       endpoint.notifiesDrained = false;
       events.sendQueueDrained(endpoint.qpn);
@@ -289,7 +289,7 @@ public final class Transport {
       counters.packetsReceived += run.packets;
     }
     if (taken && isResponse) {
-      tellDrained(endpoint, qp);
+      reportDrained(endpoint, qp);
     }
     return taken;
   }
@@ -337,7 +337,7 @@ public final class Transport {
       }
       if (isResponse) {
         endpoint.sender.receive(qp, packet, operation);
-        tellDrained(endpoint, qp);
+        reportDrained(endpoint, qp);
       } else {
         if (qp.state == QueuePairState.RTR) {
           establish(endpoint);
@@ -436,7 +436,7 @@ public final class Transport {
     int sent = endpoint.receiver.respond(qp, burst);
     if (qp.state.sends()) {
       sent += endpoint.sender.send(qp, burst - sent);
-      tellDrained(endpoint, qp);
+      reportDrained(endpoint, qp);
     }
     if (sent >= burst) {
       schedule(endpoint);

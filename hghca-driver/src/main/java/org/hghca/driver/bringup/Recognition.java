@@ -177,7 +177,7 @@ public final class Recognition {
     if (!high.isHcr()) {
       throw failure(
           high.finding() == HcrProbe.Finding.BUSY ? Errno.EBUSY : Errno.ENODEV,
-          "no HCR: %s; %s".formatted(told(low), told(high)));
+          "no HCR: %s; %s".formatted(describe(low), describe(high)));
     }
     return new Place(Bar.HCR_DOCUMENT, Optional.of(HardwareProfile.S));
   }
@@ -288,13 +288,13 @@ public final class Recognition {
     return Optional.empty();
   }
 
-  private static String told(HcrProbe probe) {
+  private static String describe(HcrProbe probe) {
     return "BAR0 + 0x%x %s".formatted(probe.base(), probe.describe());
   }
 
   private VerbsException failure(HcrProbe probe) {
     Errno errno = probe.finding() == HcrProbe.Finding.BUSY ? Errno.EBUSY : Errno.ENODEV;
-    return failure(errno, told(probe));
+    return failure(errno, describe(probe));
   }
 
   private VerbsException failure(String what) {

@@ -28,7 +28,7 @@ public final class OwnGids {
     Gid linkLocal = Gid.ofMac(address.mac());
     List<Gid> given = address.addresses().stream().map(Gid::of).toList();
     return card.limits().has(DeviceExtension.IPV6_ADDRESSES)
-        ? told(card, linkLocal, given)
+        ? written(card, linkLocal, given)
         : withoutIpv6(card, linkLocal, given);
   }
 
@@ -50,9 +50,9 @@ public final class OwnGids {
     return gids;
   }
 
-  private static List<Gid> told(Card card, Gid linkLocal, List<Gid> given) {
+  private static List<Gid> written(Card card, Gid linkLocal, List<Gid> given) {
     List<Gid> gids = new ArrayList<>();
-    if (tell(card, 0, linkLocal)) {
+    if (write(card, 0, linkLocal)) {
       gids.add(linkLocal);
     } // else its port has no Ethernet of its own
     for (Gid gid : given) {
@@ -65,7 +65,7 @@ public final class OwnGids {
             "%s takes %d GIDs: leave addresses out of ip= of the locator"
                 .formatted(card.function().locator(), GidTable.SIZE));
       }
-      if (!tell(card, gids.size(), gid)) {
+      if (!write(card, gids.size(), gid)) {
         throw new VerbsException(
             Errno.EINVAL,
             "%s cannot send from %s: name the addresses of its network with ip= of the locator"
@@ -77,7 +77,7 @@ public final class OwnGids {
   }
 
   /** Returns whether the card can send from the GID's address. */
-  private static boolean tell(Card card, int index, Gid gid) {
+  private static boolean write(Card card, int index, Gid gid) {
     try {
       card.commands().writeGid(index, gid.subnetPrefix(), gid.interfaceId());
       return true;

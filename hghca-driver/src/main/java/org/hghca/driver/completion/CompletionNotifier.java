@@ -151,7 +151,7 @@ public final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   }
 
   /** Notifies the channel. Without a lock. */
-  public void tell() {
+  public void notifyChannel() {
     channel.orElseThrow().give(queue);
   }
 

@@ -254,7 +254,7 @@ public final class Registrar {
       undo.forget();
       if (event != null) {
         event.end();
-        tell(event, mapping, registration);
+        report(event, mapping, registration);
       }
       return registration;
     }
@@ -279,7 +279,7 @@ public final class Registrar {
     }
   }
 
-  private static void tell(
+  private static void report(
       MemoryRegistrationEvent event, DmaMapping mapping, Registration registration) {
     if (event.shouldCommit()) {
       event.bytes = mapping.segment().byteSize();

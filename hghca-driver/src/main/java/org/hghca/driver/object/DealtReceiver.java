@@ -26,7 +26,7 @@ final class DealtReceiver implements SharedReceiver {
   }
 
   @Override
-  public void tell(QueuePairContext context) {}
+  public void writeTo(QueuePairContext context) {}
 
   @Override
   public void join() {

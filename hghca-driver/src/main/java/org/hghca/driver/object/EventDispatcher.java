@@ -70,7 +70,7 @@ final class EventDispatcher implements EventTargets {
     }
     qp.raise(type);
     if (failed) {
-      qp.tellShare();
+      qp.notifyShare();
     }
     return true;
   }

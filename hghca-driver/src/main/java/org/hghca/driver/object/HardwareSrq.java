@@ -178,7 +178,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
     }
 
     @Override
-    public void tell(QueuePairContext context) {
+    public void writeTo(QueuePairContext context) {
       context.set(QueuePairContext.HAS_SRQ, 1).set(QueuePairContext.SRQN, number);
     }
 

@@ -352,7 +352,7 @@ final class HghcaCompletionQueue extends Resource
       continueRequests(parser, found);
     }
     if (look == Look.TELL) {
-      notifier.tell();
+      notifier.notifyChannel();
     }
     return look;
   }
@@ -372,11 +372,11 @@ final class HghcaCompletionQueue extends Resource
     }
     continueRequests(parser, found);
     if (look == Look.TELL) {
-      notifier.tell();
+      notifier.notifyChannel();
     }
   }
 
-  // ---- what stands here
+  // ---- outstanding work
 
   /**
    * Drops the remaining completions of a queue pair. They are removed from the ring and those of

@@ -158,9 +158,9 @@ final class HghcaQueuePair extends Resource
                   pd.deviceContext().uar().index(),
                   sendCompletionQueue.number(),
                   receiveCompletionQueue.number()));
-      memory.tell(fresh);
+      memory.writeTo(fresh);
       if (share != null) {
-        share.tell(fresh);
+        share.writeTo(fresh);
       }
       this.context = new ProgrammedContext(type, fresh, card.commands(), family.contexts());
       RingShape shape =
@@ -582,7 +582,7 @@ final class HghcaQueuePair extends Resource
       }
       throw Failures.of("cannot modify " + describe(), e);
     } finally {
-      tellShare();
+      notifyShare();
     }
   }
 
@@ -633,7 +633,7 @@ final class HghcaQueuePair extends Resource
   }
 
   @Override
-  public void distrustCompletions() {
+  public void quarantineCompletions() {
     sendCompletionQueue.quarantine();
     receiveCompletionQueue.quarantine();
   }
@@ -649,7 +649,7 @@ final class HghcaQueuePair extends Resource
   }
 
   @Override
-  public void tellShare() {
+  public void notifyShare() {
     if (share != null) {
       share.stateChanged();
     }

@@ -57,7 +57,7 @@ final class QueuePairMemory {
   }
 
   /** Writes the positions of the rings into a context. */
-  void tell(QueuePairContext context) {
+  void writeTo(QueuePairContext context) {
     context
         .set(QueuePairContext.SEND_WQE_LKEY, sendKey())
         .set(QueuePairContext.SEND_RING_OFFSET, sendOffset())

@@ -10,7 +10,7 @@ interface SharedReceiver extends Receives {
   SharedQueue queue();
 
   /** Sets in a context that the queue pair receives from it. */
-  void tell(QueuePairContext context);
+  void writeTo(QueuePairContext context);
 
   /** The queue pair was created. */
   void join();

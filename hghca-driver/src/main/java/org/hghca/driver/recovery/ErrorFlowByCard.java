@@ -149,7 +149,7 @@ public final class ErrorFlowByCard implements ErrorFlow {
     QpState now = QpContexts.state(live);
     if (now == QpState.ERR) {
       qp.failed();
-      qp.tellShare();
+      qp.notifyShare();
     } else if (now == QpState.SQE || before == QpState.SQE) {
       state.change(before, now); // from it: an old error was polled after the recovery
     }

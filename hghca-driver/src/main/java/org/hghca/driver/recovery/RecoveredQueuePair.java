@@ -27,7 +27,7 @@ public interface RecoveredQueuePair extends QueuePair, EventSource {
   boolean isResetByError();
 
   /** Notifies the queue pairs that share receives with it that the state has changed. */
-  void tellShare();
+  void notifyShare();
 
   /** It enters ERR; returns whether that is new. Under any lock. */
   boolean failed();
@@ -42,5 +42,5 @@ public interface RecoveredQueuePair extends QueuePair, EventSource {
   void addFlushing();
 
   /** The card may continue to write to its completion queues when it is closed. */
-  void distrustCompletions();
+  void quarantineCompletions();
 }

@@ -209,7 +209,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
     }
   }
 
-  // ---- what stands here
+  // ---- outstanding work
 
   @Override
   public OutstandingWork outstandingWork(QueuePairRings qp) {

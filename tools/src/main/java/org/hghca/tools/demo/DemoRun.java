@@ -59,12 +59,12 @@ final class DemoRun {
 
   private void summarise(DemoResult result) {
     sides.journal().line("");
-    tell("RDMA WRITE, 8 bytes", "%,.0f messages/s".formatted(result.messagesPerSecond()));
-    tell(
+    print("RDMA WRITE, 8 bytes", "%,.0f messages/s".formatted(result.messagesPerSecond()));
+    print(
         "RDMA WRITE, " + bytes(result.messageBytes()),
         "%,.1f MB/s".formatted(result.megabytesPerSecond()));
-    tell("SEND ping-pong, 8 bytes", result.roundTrips());
-    tell("WRITE ping-pong, 8 bytes", result.writeRoundTrips());
+    print("SEND ping-pong, 8 bytes", result.roundTrips());
+    print("WRITE ping-pong, 8 bytes", result.writeRoundTrips());
     sides
         .journal()
         .line(
@@ -72,15 +72,15 @@ final class DemoRun {
                 .formatted(result.checks().size(), String.join(", ", result.checks())));
   }
 
-  private void tell(String what, RoundTrips trips) {
-    tell(
+  private void print(String what, RoundTrips trips) {
+    print(
         what,
         "p50 %.1f, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us round trip (%,d of them)"
             .formatted(
                 trips.p50(), trips.p90(), trips.p99(), trips.p999(), trips.max(), trips.count()));
   }
 
-  private void tell(String what, String measured) {
+  private void print(String what, String measured) {
     sides.journal().line("%-24s %s".formatted(what, measured));
   }
 

@@ -53,8 +53,8 @@ final class RcExample {
    * @throws CheckFailedException when a check fails
    */
   void run() {
-    sides.server().run(this::tellDevice);
-    sides.client().run(this::tellDevice);
+    sides.server().run(this::printDevice);
+    sides.client().run(this::printDevice);
     Part<Buffer> serverBuffer = sides.server().map(this::register);
     Part<Buffer> clientBuffer = sides.client().map(this::register);
     Part<End> server = serverBuffer.map(this::createQueuePair);
@@ -91,7 +91,7 @@ final class RcExample {
     }
   }
 
-  private void tellDevice(Side side) {
+  private void printDevice(Side side) {
     PortAttributes port = side.context().queryPort(Side.PORT);
     journal.step(
         side,
@@ -178,7 +178,7 @@ final class RcExample {
 
   private void read(End end, Address remote) {
     end.qp().postSend(request.rdmaRead(remote.memory(), remote.rkey()).sge(end.buffer()));
-    tellRemote(end, "RDMA Read Request was posted", remote);
+    printRemote(end, "RDMA Read Request was posted", remote);
     expect(READ, end.side(), WcOpcode.RDMA_READ, SEND_ID);
     verify(READ, end, READ_TEXT);
   }
@@ -186,11 +186,11 @@ final class RcExample {
   private void write(End end, Address remote) {
     load(end, WRITE_TEXT);
     end.qp().postSend(request.rdmaWrite(remote.memory(), remote.rkey()).sge(end.buffer()));
-    tellRemote(end, "RDMA Write Request was posted", remote);
+    printRemote(end, "RDMA Write Request was posted", remote);
     expect(WRITE, end.side(), WcOpcode.RDMA_WRITE, SEND_ID);
   }
 
-  private void tellRemote(End end, String what, Address remote) {
+  private void printRemote(End end, String what, Address remote) {
     journal.step(
         end.side(),
         "%s: remote address 0x%x, rkey 0x%x".formatted(what, remote.memory(), remote.rkey()));

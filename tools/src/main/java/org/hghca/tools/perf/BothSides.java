@@ -69,8 +69,8 @@ public final class BothSides implements AutoCloseable {
       ReadyDevice.awaitPort(second);
       Device server = Device.of(first, route);
       Device client = Device.of(second, route);
-      server.tell(client);
-      client.tell(server);
+      server.addNeighbor(client);
+      client.addNeighbor(server);
       return new BothSides(server, client);
     } catch (RuntimeException e) {
       second.close();

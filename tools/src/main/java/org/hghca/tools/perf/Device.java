@@ -107,7 +107,7 @@ public final class Device implements AutoCloseable {
   }
 
   /** Tells another device of this process this one's Ethernet address, which may not resolve it. */
-  void tell(Device other) {
+  void addNeighbor(Device other) {
     other.context.addNeighbor(gid(), port.mac());
   }
 

@@ -50,20 +50,20 @@ final class LatencyRun {
    */
   Optional<LatencyResult> run() {
     long received = 0;
-    boolean goesOn = true;
-    while (goesOn && rounds < posted.length) {
+    boolean running = true;
+    while (running && rounds < posted.length) {
       if (rounds > 0 || !round.begins()) {
-        goesOn = round.receive(++received, LatencyRun::never);
+        running = round.receive(++received, LatencyRun::never);
         answered();
       }
-      goesOn = goesOn && awaitDue();
-      if (goesOn) {
+      running = running && awaitDue();
+      if (running) {
         rounds++;
         progress.done(rounds);
-        goesOn = round.send(rounds);
+        running = round.send(rounds);
       }
     }
-    if (goesOn && received < rounds) {
+    if (running && received < rounds) {
       boolean _ = round.receive(received + 1, LatencyRun::never);
       answered();
     }
@@ -119,16 +119,16 @@ final class LatencyRun {
     Window window = new Window(span, start);
     long end = span.whole().toNanos();
     long received = 0;
-    boolean goesOn = true;
-    while (goesOn) {
+    boolean running = true;
+    while (running) {
       if (rounds > 0 || !round.begins()) {
-        goesOn = round.receive(++received, () -> System.nanoTime() - start >= end);
+        running = round.receive(++received, () -> System.nanoTime() - start >= end);
       }
-      goesOn = goesOn && round.send(++rounds);
+      running = running && round.send(++rounds);
       progress.done(rounds);
-      goesOn = !window.look(System.nanoTime(), rounds) && goesOn;
+      running = !window.look(System.nanoTime(), rounds) && running;
       // A device may answer at once, so that nothing waits.
-      goesOn = goesOn && !Thread.currentThread().isInterrupted();
+      running = running && !Thread.currentThread().isInterrupted();
     }
     window.stop(System.nanoTime(), rounds);
     course = Optional.of(window.course(size));

@@ -76,8 +76,8 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
       if (kind == null) {
         events = new EventInterrupts(calls, 0, onLoss);
       }
-      tell(VfioAbi.ERR_IRQ, "%s has reported an unrecoverable error (PCIe AER)");
-      tell(
+      signalLoss(VfioAbi.ERR_IRQ, "%s has reported an unrecoverable error (PCIe AER)");
+      signalLoss(
           VfioAbi.REQ_IRQ, "%s is requested back: it is being removed, or unbound from its driver");
     } catch (RuntimeException e) {
       throw undo.because(e);
@@ -117,7 +117,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     }
   }
 
-  private void tell(int index, String cause) {
+  private void signalLoss(int index, String cause) {
     if (available(index) > 0) {
       int answer = signal(index, events.addLoss(cause.formatted(locator)));
       if (answer < 0) {

@@ -136,11 +136,11 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
   /** Reports that the function is lost: a current wait ends, and all later ones throw. */
   public void lost(String cause) {
     loss.compareAndSet(null, cause);
-    tell();
+    reportLoss();
     wake();
   }
 
-  private void tell() {
+  private void reportLoss() {
     String cause = loss.get();
     if (cause != null && told.compareAndSet(false, true)) {
       onLoss.accept(cause);
@@ -224,7 +224,7 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
   }
 
   private void checkPresent() {
-    tell();
+    reportLoss();
     String cause = loss.get();
     if (cause != null) {
       throw new VfioException(Reason.CLOSED, cause);

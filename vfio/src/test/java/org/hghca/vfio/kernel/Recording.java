@@ -73,7 +73,7 @@ final class Recording {
     String asked =
         method.getName()
             + "("
-            + Arrays.stream(arguments).map(Recording::tell).collect(Collectors.joining(", "));
+            + Arrays.stream(arguments).map(Recording::describe).collect(Collectors.joining(", "));
     if (!same(method, arguments, recorded, asked)) {
       throw new AssertionError("call %d: recorded %s, asked %s".formatted(next, recorded, asked));
     }
@@ -134,7 +134,7 @@ final class Recording {
     return call.substring(0, structure + 16) + call.substring(structure + 32);
   }
 
-  private static String tell(Object argument) {
+  private static String describe(Object argument) {
     return switch (argument) {
       case MemorySegment structure ->
           "{" + HexFormat.of().formatHex(structure.toArray(ValueLayout.JAVA_BYTE)) + "}";

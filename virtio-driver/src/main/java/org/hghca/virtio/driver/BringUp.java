@@ -70,7 +70,7 @@ final class BringUp {
       Commands commands = new Commands(control, DIALECT, health);
       Limits limits = limits(virtio, commands, plan);
       LinkAddress address = address(virtio);
-      List<Gid> gids = tellGids(commands, limits, address);
+      List<Gid> gids = writeGids(commands, limits, address);
       RoceDevice device =
           new RoceDevice(
               virtio, plan, commands, limits, health, address, gids, deferredFree, undo::close);
@@ -127,7 +127,7 @@ final class BringUp {
    * The link-local GID of the MAC, unless the network has no such addresses and the device refuses
    * it, then those of the IP addresses.
    */
-  private static List<Gid> tellGids(Commands commands, Limits limits, LinkAddress address) {
+  private static List<Gid> writeGids(Commands commands, Limits limits, LinkAddress address) {
     List<Gid> gids = new ArrayList<>();
     Gid linkLocal = Gid.ofMac(address.mac());
     if (takes(commands, linkLocal)) {
@@ -141,14 +141,14 @@ final class BringUp {
               .formatted(limits.gids(), gids.size()));
     }
     for (int index = gids.contains(linkLocal) ? 1 : 0; index < gids.size(); index++) {
-      tell(commands, index, gids.get(index));
+      write(commands, index, gids.get(index));
     }
     return List.copyOf(gids);
   }
 
   private static boolean takes(Commands commands, Gid linkLocal) {
     try {
-      tell(commands, 0, linkLocal);
+      write(commands, 0, linkLocal);
       return true;
     } catch (VerbsException e) {
       if (e.errno() != Errno.EINVAL) {
@@ -158,7 +158,7 @@ final class BringUp {
     }
   }
 
-  private static void tell(Commands commands, int index, Gid gid) {
+  private static void write(Commands commands, int index, Gid gid) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = arena.allocate(AddGid.SIZE);
       AddGid.INDEX.set(data, 0, index);

@@ -120,7 +120,7 @@ final class EventThread {
           configurationChanged();
         }
         if (fired != 0) {
-          armed.forEach(queue -> tell(queue, fired));
+          armed.forEach(queue -> look(queue, fired));
         }
       }
     } catch (VirtioException e) {
@@ -137,7 +137,7 @@ final class EventThread {
     return armed.isEmpty() ? PORT_NANOS : POLL_NANOS;
   }
 
-  private static void tell(RoceCompletionQueue queue, long fired) {
+  private static void look(RoceCompletionQueue queue, long fired) {
     if ((fired & 1L << queue.interrupt()) != 0) {
       queue.look();
     }

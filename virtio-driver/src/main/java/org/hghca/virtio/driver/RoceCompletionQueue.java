@@ -329,7 +329,7 @@ final class RoceCompletionQueue extends Resource
     }
     work.complete(cookie);
     if (qp.sharesReceives() && (isReceive || failed)) {
-      tellShare(qp);
+      notifyShare(qp);
     }
     return count + 1;
   }
@@ -384,11 +384,11 @@ final class RoceCompletionQueue extends Resource
     qp.share().flush((int) cookie);
     offerAgain(slot);
     qp.receives().complete(cookie);
-    tellShare(qp);
+    notifyShare(qp);
   }
 
   /** Last: a thread that already serves the share must see all of it, or is told again. */
-  private void tellShare(RoceQueuePair qp) {
+  private void notifyShare(RoceQueuePair qp) {
     due = qp.share().due(due);
   }
 

@@ -489,7 +489,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     try {
       change(attributes);
     } finally {
-      tellShare();
+      notifyShare();
     }
   }
 
@@ -569,7 +569,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   }
 
   /** Its state may have changed. */
-  private void tellShare() {
+  private void notifyShare() {
     if (share != null) {
       share.stateChanged();
     }
@@ -580,7 +580,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     checkOpen();
     device.health().check();
     refresh();
-    tellShare();
+    notifyShare();
     return KnownAttributes.with(known, new QpAttributes()).state(state()).currentState(state());
   }
 

@@ -80,14 +80,14 @@ final class FrameLink implements Link, EthernetEnd.Frames {
       carrier.leave(mac);
       return false;
     }
-    watch.hurry(); // the report about it
+    watch.pollSoon(); // the report about it
     return joined;
   }
 
   @Override
   public void leave(long high, long low) {
     ethernet.groups().leave(high, low, System.nanoTime());
-    watch.hurry();
+    watch.pollSoon();
     carrier.leave(IpAddress.groupMac(high, low));
   }
 
@@ -119,7 +119,7 @@ final class FrameLink implements Link, EthernetEnd.Frames {
     if (!carrier.isUp()) {
       counts.notSent(SendFailure.DOWN);
     } else if (ethernet.send(packet)) {
-      watch.hurry(); // the poller may sleep without a deadline
+      watch.pollSoon(); // the poller may sleep without a deadline
     }
   }
 

@@ -124,7 +124,7 @@ public final class LinkPoller {
     }
   }
 
-  private synchronized void hurry(Place place) {
+  private synchronized void pollSoon(Place place) {
     if (places[place.index] == place) { // else the thread may have ended, and its descriptors
       round.wake();
     }
@@ -209,8 +209,8 @@ public final class LinkPoller {
     }
 
     @Override
-    public void hurry() {
-      LinkPoller.this.hurry(this);
+    public void pollSoon() {
+      LinkPoller.this.pollSoon(this);
     }
 
     /** Opens the link, which has not been read before. */
@@ -252,7 +252,7 @@ public final class LinkPoller {
         failed(e);
       } finally {
         if (link.deadline() < before) {
-          hurry(); // the poller's thread may sleep without a deadline
+          pollSoon(); // the poller's thread may sleep without a deadline
         }
         busy.unlock();
       }
@@ -264,7 +264,7 @@ public final class LinkPoller {
         return true;
       }
       wanted = true;
-      hurry();
+      pollSoon();
       return false;
     }
 
@@ -374,12 +374,12 @@ public final class LinkPoller {
         long due = nextDeadline();
         int ready = linux.epollWait(epoll, events, millisTo(due));
         boolean left = ready > 0;
-        boolean hurried = false;
+        boolean pollsSoon = false;
         for (int i = 0; i < ready; i++) {
           int told = events.get(INT, (long) i * EVENT + EVENT_DATA);
           if (told == WAKE) {
             linux.read(wakeup, count);
-            hurried = true;
+            pollsSoon = true;
             left = false;
           } else {
             left &= !read(told);
@@ -388,7 +388,7 @@ public final class LinkPoller {
         if (left) {
           LockSupport.parkNanos(REST);
         }
-        if (hurried || due != Long.MAX_VALUE) {
+        if (pollsSoon || due != Long.MAX_VALUE) {
           readOverdue();
         }
       } while (!ends());

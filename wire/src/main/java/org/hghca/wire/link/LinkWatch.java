@@ -29,5 +29,5 @@ public interface LinkWatch {
   void remove(int descriptor);
 
   /** Makes the poller read {@link Link#deadline} again, which is earlier than before. */
-  void hurry();
+  void pollSoon();
 }

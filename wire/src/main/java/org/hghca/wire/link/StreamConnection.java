@@ -166,8 +166,8 @@ final class StreamConnection {
   }
 
   /** The link's deadline is earlier than it was. */
-  void hurry() {
-    watch.hurry();
+  void pollSoon() {
+    watch.pollSoon();
   }
 
   /** The peer has sent something. */

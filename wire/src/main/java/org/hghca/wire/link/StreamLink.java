@@ -102,14 +102,14 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   @Override
   public boolean join(long high, long low) {
     boolean joined = ethernet.groups().join(high, low, System.nanoTime());
-    connection.hurry();
+    connection.pollSoon();
     return joined;
   }
 
   @Override
   public void leave(long high, long low) {
     ethernet.groups().leave(high, low, System.nanoTime());
-    connection.hurry();
+    connection.pollSoon();
   }
 
   @Override
@@ -124,7 +124,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
       return;
     }
     if (ethernet.send(packet)) {
-      connection.hurry(); // the poller may sleep without a deadline
+      connection.pollSoon(); // the poller may sleep without a deadline
     }
   }
 

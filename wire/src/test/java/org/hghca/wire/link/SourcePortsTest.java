@@ -52,7 +52,7 @@ final class SourcePortsTest {
       }
 
       @Override
-      public void hurry() {}
+      public void pollSoon() {}
     };
   }
 

@@ -88,8 +88,8 @@ final class StreamFaultsTest {
         }
 
         @Override
-        public void hurry() {
-          watched.add("hurry");
+        public void pollSoon() {
+          watched.add("pollSoon");
         }
       };
 

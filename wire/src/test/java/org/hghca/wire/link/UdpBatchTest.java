@@ -57,7 +57,7 @@ final class UdpBatchTest {
     public void remove(int descriptor) {}
 
     @Override
-    public void hurry() {}
+    public void pollSoon() {}
   }
 
   private UdpLink open(String address) {

@@ -111,7 +111,8 @@ final class Receiver {
     if (starts(operation)) {
       begin(connection);
     }
-    if (!goesOn(connection, operation) || starts(operation) && !takeReceive(connection, packet)) {
+    if (!continues(connection, operation)
+        || starts(operation) && !takeReceive(connection, packet)) {
       return;
     }
     if (packet.length == 0) {
@@ -135,8 +136,8 @@ final class Receiver {
         connection.received += packet.length;
         if (ends(operation)) {
           // A data unit that one packet leaves unfinished is written back without the WQE's place.
-          boolean goesOn = !starts(operation) && wqe.data.reached() == unitBefore;
-          complete(connection, packet, operation, goesOn ? 0 : wqe.offset);
+          boolean continues = !starts(operation) && wqe.data.reached() == unitBefore;
+          complete(connection, packet, operation, continues ? 0 : wqe.offset);
         }
         acknowledge(connection, packet, operation);
       }
@@ -166,7 +167,7 @@ final class Receiver {
         return;
       }
     }
-    if (!goesOn(connection, operation)) {
+    if (!continues(connection, operation)) {
       return;
     }
     if (packet.length == 0) {
@@ -212,7 +213,7 @@ final class Receiver {
   }
 
   /** Whether a packet, which is the one expected, belongs to a message that is taken. */
-  private boolean goesOn(ConnectionState connection, int operation) {
+  private boolean continues(ConnectionState connection, int operation) {
     connection.qp.advanceExpectedPsn(1);
     if (!connection.inMessage || connection.swallows) {
       counters.drops.count(DropCause.UNWANTED);

@@ -86,7 +86,7 @@ final class SendSide {
         }
         passFence();
         packets--;
-      } else if (message.goesOn()) {
+      } else if (message.continues()) {
         if (untilStall == 0) {
           break;
         }
@@ -114,7 +114,7 @@ final class SendSide {
    * of it.
    */
   boolean holdsPayload() {
-    return fenced != null && message.goesOn();
+    return fenced != null && message.continues();
   }
 
   private void begin(long doorbell) {
@@ -235,7 +235,7 @@ final class SendSide {
       return;
     }
     transmit(message.fetch());
-    if (!message.goesOn() && !reliable) {
+    if (!message.continues() && !reliable) {
       completeUnreliable(qp);
     }
   }

@@ -123,7 +123,7 @@ public final class ErrorEntry {
             qp.describe(),
             waited / 1_000_000);
       }
-      tellCard();
+      programError();
     }
     followed = true;
     timeout.end();
@@ -153,7 +153,7 @@ public final class ErrorEntry {
     return work.ofSends().unfinished();
   }
 
-  private void tellCard() {
+  private void programError() {
     LivePsns live = psns.atRest();
     // Already, or possibly, in ERR: a message found no receive, or there was an error.
     if (reuse.hasLived() && (live.state() == QpcState.ERR || live.state() == LivePsns.UNKNOWN)) {

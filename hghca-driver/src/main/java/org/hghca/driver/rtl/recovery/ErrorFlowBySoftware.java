@@ -236,7 +236,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
     if (to == QpState.RTS) {
       commands.settle();
     }
-    tellPath(next); // before any request can be posted
+    setPath(next); // before any request can be posted
     if (from == QpState.RTR && qp.type() == QpType.RC && !profile.psnWraps()) {
       sends.startAt(next.get(NEXT_SEND_PSN) & PSN_MASK);
     }
@@ -279,7 +279,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
   }
 
   /** Sets the destination in the request checks. */
-  private void tellPath(QueuePairContext c) {
+  private void setPath(QueuePairContext c) {
     int packetLog = QpContexts.packetLog(c);
     if (qp.type() == QpType.RC && qp.attributes().leadsBack(c)) {
       sends.path(packetLog, c.get(REMOTE_QPN));
@@ -376,7 +376,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
       return;
     }
     if (!entry.awaitFlush()) {
-      qp.distrustCompletions();
+      qp.quarantineCompletions();
       throw new VerbsException(
           Errno.EIO, "the card does not complete %s's sends".formatted(qp.describe()));
     }

@@ -102,7 +102,7 @@ public final class FlushBySoftware implements DriverFlush, QuotaSendRing.PostedI
     return moreReceives.posted();
   }
 
-  // ---- where it stands
+  // ---- position
 
   /** Stops ringing until the next use: the card never sees held-back requests. */
   void stopRinging() {

@@ -64,14 +64,14 @@ public record LivePsns(int nextSend, int oldestUnacked, int expected, int state)
       boolean rung) {
     QueuePairContext answer = commands.queryQp(qpn);
     long start = time.nanoTime();
-    while (rung && !tellsOfSends(answer, programmed) && time.nanoTime() - start < HEARD_NANOS) {
+    while (rung && !showsSends(answer, programmed) && time.nanoTime() - start < HEARD_NANOS) {
       answer = commands.queryQp(qpn);
     }
     return of(answer, programmed, rung);
   }
 
   /** Whether the card has sent or answered anything since MODIFY_QP. */
-  private static boolean tellsOfSends(QueuePairContext answer, QueuePairContext programmed) {
+  private static boolean showsSends(QueuePairContext answer, QueuePairContext programmed) {
     return answer.get(WQE_BASE) != UNWRITTEN || answer.get(SEND_CQN) != programmed.get(SEND_CQN);
   }
 
@@ -82,7 +82,7 @@ public record LivePsns(int nextSend, int oldestUnacked, int expected, int state)
     // If the field holds the number of the completion queue, either the card has not processed a
     // doorbell yet, or that number is the card's current PSN: then it is ahead.
     boolean sent =
-        tellsOfSends(answer, programmed)
+        showsSends(answer, programmed)
             || rung && isAhead(programmed.get(SEND_CQN), programmed.get(NEXT_SEND_PSN));
     return new LivePsns(
         psn(sent, answer, SEND_CQN, programmed, NEXT_SEND_PSN),

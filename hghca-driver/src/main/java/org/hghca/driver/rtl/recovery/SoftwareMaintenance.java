@@ -62,7 +62,7 @@ public final class SoftwareMaintenance {
   private int unexplained;
 
   /** Whether a possibly dead card was logged and has completed nothing since. */
-  private boolean told;
+  private boolean warned;
 
   /**
    * The thread of a device, which is not started.
@@ -199,7 +199,7 @@ public final class SoftwareMaintenance {
           Need need = look(qp, now);
           most[0] = need.compareTo(most[0]) > 0 ? need : most[0];
         });
-    tell();
+    warn();
     return most[0];
   }
 
@@ -235,10 +235,10 @@ public final class SoftwareMaintenance {
   }
 
   /** One line for all of them: if the card is dead, all of them are affected. */
-  private void tell() {
+  private void warn() {
     if (moved) {
       unexplained = 0;
-      told = false;
+      warned = false;
       moved = false;
     }
     if (timeOuts.isEmpty()) {
@@ -251,8 +251,8 @@ public final class SoftwareMaintenance {
           "nothing was completed, which the driver treats as a time-out: {}; the card still"
               + " executes commands",
           found);
-    } else if (!told) {
-      told = true;
+    } else if (!warned) {
+      warned = true;
       LOG.warn(
           "nothing is completed any more, for any queue pair: {}; the card still executes commands,"
               + " but its data path may be dead, and only a reset fixes that: close all contexts of"

@@ -166,7 +166,7 @@ final class SteppedRequest {
     return next;
   }
 
-  // ---- where it stands
+  // ---- position
 
   /** Number of bytes of the step in flight. */
   long bytesUnderWay() {

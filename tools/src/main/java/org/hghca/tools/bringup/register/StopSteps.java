@@ -142,7 +142,7 @@ public final class StopSteps {
       more++;
     }
     boolean alive = bystander.send(o, 2, stops ? patience() : limit);
-    boolean survived = completed && more == 0 && alive && goesOn(o, loop);
+    boolean survived = completed && more == 0 && alive && stillWorks(o, loop);
     o.saw(
         "%s of the SEND with the last PSN%s; another queue pair %s: this card %s its PSN wrap"
             .formatted(
@@ -163,7 +163,7 @@ public final class StopSteps {
   }
 
   /** Whether the message with the last PSN has arrived, and the next one works. */
-  private boolean goesOn(Observation o, RawLoop loop) {
+  private boolean stillWorks(Observation o, RawLoop loop) {
     Duration limit = board.options().limit();
     return loop.right().completion(limit).length != 0 && loop.send(o, 3, limit);
   }
