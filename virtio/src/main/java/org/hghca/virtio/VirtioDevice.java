@@ -267,7 +267,7 @@ public final class VirtioDevice implements AutoCloseable {
           Reason.UNSUPPORTED,
           "%s has no queue %d, but queues 0 to %d".formatted(this, index, queues() - 1));
     }
-    int most = mostEntries(index);
+    int most = entries(index);
     if (most == 0) {
       throw new VirtioException(
           Reason.UNSUPPORTED, "%s has a queue %d without entries".formatted(this, index));
@@ -305,12 +305,6 @@ public final class VirtioDevice implements AutoCloseable {
       // The registers order this after the index of the available ring.
       window.registers().writeShort(window.base() + at, index);
     }
-  }
-
-  /** Most entries of a queue, as the device says; 0 for one that it does not have. */
-  public synchronized int mostEntries(int index) {
-    common.write(CommonConfig.QUEUE_SELECT, index);
-    return (int) common.read(CommonConfig.QUEUE_SIZE);
   }
 
   private Notification notification(int index) {

@@ -106,8 +106,8 @@ final class BringUp {
         plan,
         commands.ask(RoceCommand.QUERY_DEVICE, Errno.EIO, what),
         commands.ask(RoceCommand.QUERY_PORT, Errno.EIO, what),
-        Math.min(virtio.mostEntries(plan.send(0)), virtio.mostEntries(plan.receiveOf(0))),
-        virtio.mostEntries(plan.completion(0)));
+        Math.min(virtio.entries(plan.send(0)), virtio.entries(plan.receiveOf(0))),
+        virtio.entries(plan.completion(0)));
   }
 
   /** The MAC is that of the device, unless it has none. */
