@@ -166,6 +166,11 @@ final class Patterns {
               "events do not arrive",
               "the write of the EQE, the arm register of the CQ, the EQ context"),
           FailurePattern.of(
+              "loop\\.pages",
+              "after its (.*(?:was before|ended with an error))",
+              "stale translation entry: %s",
+              "what WRITE_MTT and SW2HW_MPT do to the caches of MTT and MPT entries; HW2SW_MPT"),
+          FailurePattern.of(
               "(data|loop)\\.pages",
               "(message to page \\S+ is in page \\S+)",
               "the translation of addresses takes the wrong page: the %s",
