@@ -82,6 +82,17 @@ final class Patterns {
               "did not answer|was not taken",
               "notifications do not reach the device, or it accesses no memory",
               "the notification structure; bus mastering; the IOMMU"),
+          FailurePattern.of(
+              "qp\\.distinct",
+              "(the context .* in another page of ICM)",
+              "pages of ICM alias each other: %s",
+              "the page addresses that MAP_ICM has given, table 3-2-13; what adds them to the"
+                  + " offset in a table"),
+          FailurePattern.of(
+              "qp\\.distinct",
+              "(the context .* in the same page of ICM)",
+              "entries of ICM alias each other: %s",
+              "the address lines 11 to 8 of context memory"),
           // ---- data path without a loop
           FailurePattern.of(
               "path\\.doorbell",
