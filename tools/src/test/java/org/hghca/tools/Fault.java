@@ -9,6 +9,9 @@ import org.hghca.abi.Cqe;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.vfio.ForwardingFunction;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
 
 /** The fault of a board of {@link FaultyProvider}: the name in its locator starts with it. */
 enum Fault {
@@ -73,6 +76,44 @@ enum Fault {
     @Override
     int configuration(int honest) {
       return -1;
+    }
+  },
+
+  /** It is gone once QUERY_QP is given. */
+  VANISHING {
+    @Override
+    long read(int bar, long offset, long honest) {
+      return hung != 0 ? 0xffff_ffffL : honest;
+    }
+
+    @Override
+    int configuration(int honest) {
+      return hung != 0 ? -1 : honest;
+    }
+
+    @Override
+    boolean write(int bar, long offset, long value) {
+      boolean query =
+          bar == Bar.BAR0
+              && offset == COMMAND
+              && Hcr.op((int) value) == HcrCommand.QUERY_QP.code()
+              && Hcr.go((int) value);
+      hung = query ? value : hung;
+      return hung == 0;
+    }
+  },
+
+  /** The system does not take it back. */
+  UNRELEASED {
+    @Override
+    PciFunction opened(PciFunction function) {
+      return new ForwardingFunction(function) {
+        @Override
+        public void close() {
+          super.close();
+          throw new VfioException(VfioException.Reason.BUSY, "the container is busy");
+        }
+      };
     }
   },
 
@@ -174,6 +215,11 @@ enum Fault {
   int sends;
   int inits;
   long hung;
+
+  /** What its user opens. */
+  PciFunction opened(PciFunction function) {
+    return function;
+  }
 
   /** The value of a register read. */
   long read(int bar, long offset, long honest) {
