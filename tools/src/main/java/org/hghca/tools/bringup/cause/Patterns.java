@@ -45,7 +45,13 @@ final class Patterns {
               "BAR2 is too small or missing",
               "the BAR settings of the vendor's PCIe block"),
           FailurePattern.of(
-              "pci\\.errors",
+              "pci\\.errors|driver\\.close",
+              "the function reports .*(received (?:target|master) abort)",
+              "DMA was refused: the function has %s as the answer to a read",
+              "the faults of the IOMMU in the system's log; the addresses in MTT entries, WQEs and"
+                  + " contexts"),
+          FailurePattern.of(
+              "pci\\.errors|driver\\.close",
               "the function reports (.*)",
               "the link or its transactions have errors: %s",
               "the clock and the lanes of the link; the PCIe block: payload and read request size,"
