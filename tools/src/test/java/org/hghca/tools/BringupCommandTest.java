@@ -582,7 +582,7 @@ class BringupCommandTest {
         .containsEntry("profile", "s")
         .containsEntry("fail", 1);
     List<?> steps = (List<?>) json.get("steps");
-    assertThat(steps).hasSize(76);
+    assertThat(steps).hasSize(77);
     Map<?, ?> failed =
         steps.stream()
             .map(step -> (Map<?, ?>) step)
