@@ -67,13 +67,14 @@ class BringupCommandTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
-            " 1/76 PASS  open ",
+            " 1/77 PASS  open ",
             "PASS  pci.identity",
             "PASS  hcr.probe",
             "PASS  cmd.dev-lim",
             "PASS  hca.init",
             "PASS  icm.qpc",
             "PASS  qp.query",
+            "PASS  qp.distinct",
             "PASS  path.doorbell",
             "PASS  loop.send",
             "PASS  path.datagram",
@@ -87,7 +88,7 @@ class BringupCommandTest {
             "PASS  stop.read",
             "PASS  stop.last-element",
             "PASS  stop.psn-wrap",
-            "model:board: PASSED, profile s, 75 passed, 0 warnings, 0 failed, 0 not judged, 1"
+            "model:board: PASSED, profile s, 76 passed, 0 warnings, 0 failed, 0 not judged, 1"
                 + " skipped")
         .doesNotContain("FAIL", "expected  ");
   }
@@ -581,7 +582,7 @@ class BringupCommandTest {
         .containsEntry("profile", "s")
         .containsEntry("fail", 1);
     List<?> steps = (List<?>) json.get("steps");
-    assertThat(steps).hasSize(76);
+    assertThat(steps).hasSize(77);
     Map<?, ?> failed =
         steps.stream()
             .map(step -> (Map<?, ?>) step)
@@ -617,7 +618,7 @@ class BringupCommandTest {
     int failures = suite.getElementsByTagName("failure").getLength();
     int skipped = suite.getElementsByTagName("skipped").getLength();
     assertThat(suite.getTagName()).isEqualTo("testsuite");
-    assertThat(suite.getAttribute("tests")).isEqualTo("76").isEqualTo(Integer.toString(cases));
+    assertThat(suite.getAttribute("tests")).isEqualTo("77").isEqualTo(Integer.toString(cases));
     assertThat(suite.getAttribute("failures")).isEqualTo("1").isEqualTo(Integer.toString(failures));
     assertThat(suite.getAttribute("skipped")).isEqualTo(Integer.toString(skipped));
     assertThat(suite.getAttribute("errors")).isEqualTo("0");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -119,6 +120,34 @@ class BringupEndTest {
     assertThat(JSON.std.mapFrom(Files.readString(folder.resolve("a.json"))))
         .containsEntry("outcome", "INTERRUPTED");
     assertGivenBack(card);
+  }
+
+  /** At the end of the steps, or of the prompt. */
+  @ParameterizedTest
+  @ValueSource(strings = {"--limit=PT1S", "--keep=hca.init"})
+  void boardThatIsNotGivenBackIsAFailure(String option) throws IOException {
+    Path json = folder.resolve("c.json");
+    InputStream before = System.in;
+    System.setIn(InputStream.nullInputStream());
+    CommandLineRun run;
+    try {
+      run =
+          CommandLineRun.of(
+              "bringup", "-d", "faulty:unreleased", "--only=hca.init", "--json=" + json, option);
+    } finally {
+      System.setIn(before);
+    }
+
+    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+    assertThat(run.err()).isEmpty();
+    assertThat(run.out())
+        .contains("PASS  hca.init")
+        .containsOnlyOnce("      FAIL  the board was not given back: the container is busy\n");
+    Map<String, Object> report = JSON.std.mapFrom(Files.readString(json));
+    assertThat(report).containsEntry("outcome", "FAILED");
+    assertThat((Map<?, ?>) report.get("board"))
+        .extracting("not_released")
+        .isEqualTo("the container is busy");
   }
 
   @Test

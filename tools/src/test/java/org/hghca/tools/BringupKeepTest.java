@@ -2,25 +2,32 @@ package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code hghca bringup --keep} and {@code --mark}. */
 class BringupKeepTest {
+  @TempDir private Path folder;
+
   private static final Pattern NUMBERS = Pattern.compile("the card has (?:\\.\\.\\., )?(\\d+)");
 
   /** Runs a bring-up with the lines as standard input. */
@@ -117,13 +124,42 @@ class BringupKeepTest {
                 "unit=next ",
                 "unit=data ",
                 "opcode        NOP");
-        assertThat(run.out()).doesNotContain("not known: key", "is not memory that is mapped");
+        assertThat(run.out())
+            .doesNotContain("not known: key", "was taken back", "is not memory that is mapped");
         assertThat(run.err()).contains("init would reset the card that bringup has left");
       }
       assertGivenBack(device);
     } finally {
       System.setIn(before);
     }
+  }
+
+  /** Without a prompt nothing sees the commands of the driver. */
+  @Test
+  void reportHasTheCommandsOfTheDriver() throws Exception {
+    Path kept = folder.resolve("kept.json");
+    Path other = folder.resolve("other.json");
+    CommandLineRun run =
+        keep("", "-d", "model:", "--keep=rc.send", "--only=rc.send", "--json=" + kept);
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(keep("", "-d", "model:", "--only=rc.send", "--json=" + other).exitCode()).isZero();
+
+    assertThat(commands(kept, "driver.open")).contains("QUERY_DEV_LIM", "INIT_HCA", "MAP_ICM");
+    assertThat(commands(kept, "rc.send"))
+        .containsSubsequence("SW2HW_MPT", "SW2HW_CQ", "RST2INIT", "INIT2RTR", "RTR2RTS")
+        .doesNotContain("INIT_HCA");
+    assertThat(commands(other, "rc.send")).isEmpty();
+    assertThat(commands(other, "hca.init")).contains("INIT_HCA");
+  }
+
+  private static List<String> commands(Path report, String step) throws Exception {
+    return ((List<?>) JSON.std.mapFrom(Files.readString(report)).get("steps"))
+        .stream()
+            .map(each -> (Map<?, ?>) each)
+            .filter(each -> each.get("id").equals(step) && each.containsKey("commands"))
+            .flatMap(each -> ((List<?>) each.get("commands")).stream())
+            .map(each -> (String) ((Map<?, ?>) each).get("name"))
+            .toList();
   }
 
   private static String text(String number) {
@@ -190,6 +226,8 @@ class BringupKeepTest {
   @CsvSource({
     "--keep --json -, --keep needs stdout for its prompt: write the report to a file",
     "--keep=nosuch, no step is named nosuch",
+    "--keep=rc.send --only hcr.nop, --keep=rc.send names a step that does not run: not selected",
+    "--keep=stop.read, --keep=stop.read names a step that does not run: it can stop the card",
     "--keep -d virtio:v, --keep and --mark are options for cards",
     "--mark -d virtio:v, --keep and --mark are options for cards"
   })

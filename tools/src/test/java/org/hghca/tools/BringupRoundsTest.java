@@ -106,6 +106,41 @@ class BringupRoundsTest {
     assertThat(folder.resolve("a.xml")).content().contains("failed in 3 of 3 rounds");
   }
 
+  /** On the RTL the card is reset at the beginning of each. */
+  @ParameterizedTest
+  @CsvSource({"s, 0", "r1, 2"})
+  void eachRoundSoaks(String profile, int resets) throws IOException {
+    Path lines = folder.resolve("soak.jsonl");
+    CommandLineRun run =
+        bringup(
+            "-d",
+            "model:soak?profile=" + profile,
+            "--soak=PT0.3S",
+            "--repeat=2",
+            "--only=data.soak",
+            "--json-lines=" + lines);
+
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    List<Map<String, Object>> soaks = new ArrayList<>();
+    for (String line : Files.readAllLines(lines)) {
+      Map<String, Object> record = JSON.std.mapFrom(line);
+      if ("data.soak".equals(record.get("id"))) {
+        soaks.add(record);
+      }
+    }
+    assertThat(soaks).extracting("round").containsExactly(1, 2);
+    assertThat(soaks).extracting("verdict").containsOnly("PASS");
+    assertThat(soaks)
+        .allSatisfy(
+            soak -> {
+              assertThat(((Number) soak.get("milliseconds")).doubleValue()).isGreaterThan(300);
+              assertThat(soak.get("seen").toString()).containsPattern("[1-9][0-9,]* messages");
+            });
+    assertThat(soaks)
+        .filteredOn(soak -> soak.get("seen").toString().contains("; 1 resets"))
+        .hasSize(resets);
+  }
+
   private static final class Seen implements Progress {
     private final List<Integer> rounds = new ArrayList<>();
     private final Runnable step;

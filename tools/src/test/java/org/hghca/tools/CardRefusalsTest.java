@@ -114,6 +114,19 @@ class CardRefusalsTest {
   }
 
   @Test
+  void cardThatVanishesAmidADumpIsOneLine() {
+    CommandLineRun run = card("faulty:vanishing", "init", "dump qp 5", "cfg");
+
+    assertThat(run.exitCode()).isEqualTo(4);
+    assertThat(run.out()).contains("object  qp\n").doesNotContain("vendor");
+    assertThat(run.err().lines())
+        .singleElement()
+        .asString()
+        .startsWith("hghca: ")
+        .contains("all ones: the card is gone");
+  }
+
+  @Test
   void boardWithoutHcrIsNoStop() {
     CommandLineRun run = card("faulty:no-hcr", "probe");
 

@@ -9,6 +9,10 @@ import org.hghca.abi.Cqe;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.ForwardingFunction;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
 
 /** The fault of a board of {@link FaultyProvider}: the name in its locator starts with it. */
 enum Fault {
@@ -73,6 +77,70 @@ enum Fault {
     @Override
     int configuration(int honest) {
       return -1;
+    }
+  },
+
+  /** It is gone once QUERY_QP is given. */
+  VANISHING {
+    @Override
+    long read(int bar, long offset, long honest) {
+      return hung != 0 ? 0xffff_ffffL : honest;
+    }
+
+    @Override
+    int configuration(int honest) {
+      return hung != 0 ? -1 : honest;
+    }
+
+    @Override
+    boolean write(int bar, long offset, long value) {
+      boolean query =
+          bar == Bar.BAR0
+              && offset == COMMAND
+              && Hcr.op((int) value) == HcrCommand.QUERY_QP.code()
+              && Hcr.go((int) value);
+      hung = query ? value : hung;
+      return hung == 0;
+    }
+  },
+
+  /** The system does not take it back. */
+  UNRELEASED {
+    @Override
+    PciFunction opened(PciFunction function) {
+      return new ForwardingFunction(function) {
+        @Override
+        public void close() {
+          super.close();
+          throw new VfioException(VfioException.Reason.BUSY, "the container is busy");
+        }
+      };
+    }
+  },
+
+  /** A read of memory is refused when INIT_HCA is given: only the status register shows it. */
+  REFUSED_EARLY {
+    @Override
+    boolean write(int bar, long offset, long value) {
+      return shows(bar, offset, value, HcrCommand.INIT_HCA);
+    }
+
+    @Override
+    PciFunction opened(PciFunction function) {
+      return silent(function);
+    }
+  },
+
+  /** The same, when a queue pair goes to INIT. */
+  REFUSED_LATE {
+    @Override
+    boolean write(int bar, long offset, long value) {
+      return shows(bar, offset, value, HcrCommand.RST2INIT);
+    }
+
+    @Override
+    PciFunction opened(PciFunction function) {
+      return silent(function);
     }
   },
 
@@ -164,6 +232,9 @@ enum Fault {
 
   static final long COMMAND = (long) Bar.HCR_DOCUMENT + Hcr.COMMAND;
 
+  private static final int STATUS = 0x06;
+  private static final int RECEIVED_MASTER_ABORT = 1 << 13;
+
   /** What {@link #RECORDED} has seen. */
   static final List<Integer> TOKENS = new CopyOnWriteArrayList<>();
 
@@ -174,6 +245,51 @@ enum Fault {
   int sends;
   int inits;
   long hung;
+
+  /** What its user opens. */
+  PciFunction opened(PciFunction function) {
+    return function;
+  }
+
+  /** From a command on the status register has an error; the write goes on. */
+  boolean shows(int bar, long offset, long value, HcrCommand command) {
+    boolean given =
+        bar == Bar.BAR0
+            && offset == COMMAND
+            && Hcr.op((int) value) == command.code()
+            && Hcr.go((int) value);
+    hung = given ? value : hung;
+    return true;
+  }
+
+  /** A function whose platform does not report refused accesses. */
+  PciFunction silent(PciFunction of) {
+    ConfigurationSpace honest = of.configuration();
+    ConfigurationSpace space =
+        new ConfigurationSpace() {
+          @Override
+          public int read(int offset, int width) {
+            return honest.read(offset, width)
+                | (offset == STATUS && hung != 0 ? RECEIVED_MASTER_ABORT : 0);
+          }
+
+          @Override
+          public void write(int offset, int width, int value) {
+            honest.write(offset, width, value);
+          }
+        };
+    return new ForwardingFunction(of) {
+      @Override
+      public ConfigurationSpace configuration() {
+        return space;
+      }
+
+      @Override
+      public boolean reportsDmaFaults() {
+        return false;
+      }
+    };
+  }
 
   /** The value of a register read. */
   long read(int bar, long offset, long honest) {

@@ -33,7 +33,8 @@ public final class FaultyProvider implements PciFunctionProvider {
     fault.inits = 0;
     fault.hung = 0;
     Locator model = new Locator("model", locator.name(), locator.parameters());
-    return InProcessFunction.connect(locator, new Board(ModelProvider.plugIn(model), fault));
+    return fault.opened(
+        InProcessFunction.connect(locator, new Board(ModelProvider.plugIn(model), fault)));
   }
 
   /** A software HCA behind its fault. */

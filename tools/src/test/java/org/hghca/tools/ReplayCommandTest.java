@@ -244,6 +244,9 @@ class ReplayCommandTest {
     assertRefused(replay("model:", changed(run("s"), _ -> "{\"a\":1}\n")), "is no trace of hghca");
     assertRefused(replay("model:", changed(run("s"), _ -> "no\n")), "is no trace of hghca");
     assertRefused(
+        replay("model:", changed(run("s"), all -> all.replaceFirst("\"trace\":1,", ""))),
+        "is no trace of hghca");
+    assertRefused(
         replay("model:", changed(run("s"), all -> all.replaceFirst("\"trace\":1", "\"trace\":2"))),
         "has format 2, and this hghca reads up to 1");
     assertRefused(

@@ -194,6 +194,16 @@ final class CommandWatch implements Watch {
   }
 
   @Override
+  public synchronized long firstPage(long iova) {
+    return tables.firstPage(iova);
+  }
+
+  @Override
+  public synchronized long firstRegion(long iova) {
+    return tables.firstRegion(iova);
+  }
+
+  @Override
   public synchronized long alias(long iova) {
     return tables.alias(iova);
   }

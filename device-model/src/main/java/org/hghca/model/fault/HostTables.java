@@ -24,6 +24,11 @@ final class HostTables {
   /** Regions by the index of their entry. */
   private final Map<Integer, Mpt> regions = new HashMap<>();
 
+  /** The first of each. */
+  private final Map<Long, Long> firstPages = new HashMap<>();
+
+  private final Map<Integer, Mpt> firstRegions = new HashMap<>();
+
   /** Context memory: bus addresses by ICM addresses, of pages, and the other way round. */
   private final Map<Long, Long> icm = new HashMap<>();
 
@@ -38,6 +43,8 @@ final class HostTables {
   void clear() {
     mtt.clear();
     regions.clear();
+    firstPages.clear();
+    firstRegions.clear();
     icm.clear();
     icmAddresses.clear();
     rings.clear();
@@ -84,12 +91,14 @@ final class HostTables {
     long first = WriteMtt.startIndex(mailbox);
     for (int i = 0; i < count; i++) {
       mtt.put(first + i, WriteMtt.page(mailbox, i));
+      firstPages.putIfAbsent(first + i, WriteMtt.page(mailbox, i));
     }
   }
 
   /** SW2HW_MPT. */
   void register(int index, MemorySegment mailbox) {
     regions.put(index, Mpt.decode(mailbox));
+    firstRegions.putIfAbsent(index, Mpt.decode(mailbox));
   }
 
   /** HW2SW_MPT. */
@@ -177,24 +186,42 @@ final class HostTables {
 
   /** Where the page of a region is; nothing where an address is in none. */
   private Optional<PlacedPage> placed(long iova) {
-    for (Mpt region : regions.values()) {
+    for (Map.Entry<Integer, Mpt> entry : regions.entrySet()) {
+      Mpt region = entry.getValue();
       int count = pageCount(region, region.length());
       for (int i = 0; i < count; i++) {
         if (page(region, i) == (iova & -PAGE)) {
-          return Optional.of(new PlacedPage(region, i));
+          return Optional.of(new PlacedPage(entry.getKey(), region, i));
         }
       }
     }
     return Optional.empty();
   }
 
-  /** A page of a region by its number. */
-  private record PlacedPage(Mpt region, int number) {}
+  /** A page of the region of an entry by its number. */
+  private record PlacedPage(int index, Mpt region, int number) {}
 
   /** The same offset where a page would be, if the pages of its region followed one another. */
   long contiguous(long iova) {
     return placed(iova)
         .map(page -> page(page.region(), 0) + (long) page.number() * PAGE + (iova & PAGE - 1))
+        .orElse(iova);
+  }
+
+  /** The same offset in the page that was first written to its MTT entry. */
+  long firstPage(long iova) {
+    return placed(iova)
+        .map(page -> firstPages.get(page.region().mttSegment() + page.number()))
+        .map(first -> (first & -PAGE) + (iova & PAGE - 1))
+        .orElse(iova);
+  }
+
+  /** The same offset in the page of the first region of its MPT entry that has its number. */
+  long firstRegion(long iova) {
+    return placed(iova)
+        .map(page -> page(firstRegions.get(page.index()), page.number()))
+        .filter(first -> first != -PAGE)
+        .map(first -> first + (iova & PAGE - 1))
         .orElse(iova);
   }
 

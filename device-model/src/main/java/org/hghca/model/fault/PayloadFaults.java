@@ -100,6 +100,18 @@ final class PayloadFaults {
             "the translation of addresses takes the wrong page",
             () -> new MisplacedPayload.Translated(Watch::contiguous)),
         new Fault(
+            "stale-mtt",
+            Fault.HCAS,
+            "payload goes to the page that was first written to an MTT entry",
+            "the card uses a stale translation entry",
+            () -> new MisplacedPayload.Translated(Watch::firstPage)),
+        new Fault(
+            "stale-mpt",
+            Fault.HCAS,
+            "payload goes by the MTT entries of the first region of an MPT entry",
+            "the card uses a stale translation entry",
+            () -> new MisplacedPayload.Translated(Watch::firstRegion)),
+        new Fault(
             "one-length",
             Fault.ALL,
             "a write of payload of 389 bytes lacks its last byte",

@@ -47,6 +47,24 @@ interface Watch {
   }
 
   /**
+   * Where some payload would be, if no MTT entry were overwritten.
+   *
+   * @return the same address where its entry was not
+   */
+  default long firstPage(long iova) {
+    return iova;
+  }
+
+  /**
+   * Where some payload would be, if each MPT entry kept the MTT entries of its first region.
+   *
+   * @return the same address where it does
+   */
+  default long firstRegion(long iova) {
+    return iova;
+  }
+
+  /**
    * Where a page of the card's context memory is instead, if it is the second one of a pair.
    *
    * @return the same address where it is the first one

@@ -1,9 +1,7 @@
 package org.hghca.tools.card;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.hghca.abi.Bar;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
@@ -13,6 +11,7 @@ import org.hghca.tools.raw.CardHistory;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.tools.raw.CommandTap;
 import org.hghca.tools.raw.HcrPlaces;
+import org.hghca.tools.raw.HcrSearch;
 import org.hghca.tools.raw.RawHcr;
 import org.hghca.tools.raw.RawTables;
 import org.hghca.tools.raw.RtlProfile;
@@ -183,32 +182,25 @@ final class Card implements AutoCloseable {
    */
   List<HcrProbe> probe() {
     decodeMemory();
-    List<HcrProbe> all = new ArrayList<>();
-    for (int at : HcrPlaces.of(options.locator(), options.profile()).offsets()) {
-      if (at >= Bar.FORBIDDEN_RTL_FIRST) {
-        function.tap().allowWholeBar();
-      }
-      HcrProbe probe = HcrProbe.at(function, at);
-      all.add(probe);
-      switch (probe.finding()) {
-        case HCR -> {
-          found(at);
-          return all;
-        }
-        case ALL_ONES, BUSY ->
-            throw new CardStoppedException("BAR0 + 0x%05x %s".formatted(at, probe.describe()));
-        case OUTSIDE, NO_TOKEN -> {}
-      }
+    HcrSearch search =
+        HcrSearch.of(
+            function,
+            HcrPlaces.of(options.locator(), options.profile()),
+            function.tap()::allowWholeBar,
+            _ -> {});
+    if (search.isSilent()) {
+      throw new CardStoppedException(
+          "BAR0 + 0x%05x %s".formatted(search.last().base(), search.last().describe()));
     }
-    throw new RequestFailedException(
-        "there is no HCR: %s; is it the right function? hcr= in the locator names another offset"
-            .formatted(describe(all)));
-  }
-
-  private static String describe(List<HcrProbe> all) {
-    return all.stream()
-        .map(probe -> "BAR0 + 0x%05x %s".formatted(probe.base(), probe.describe()))
-        .collect(Collectors.joining("; "));
+    found(
+        search
+            .offset()
+            .orElseThrow(
+                () ->
+                    new RequestFailedException(
+                        "there is no HCR: %s; is it the right function? hcr= in the locator names another offset"
+                            .formatted(search.text()))));
+    return search.probes();
   }
 
   private void found(int at) {

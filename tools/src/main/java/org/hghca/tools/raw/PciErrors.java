@@ -7,13 +7,14 @@ import org.hghca.vfio.ConfigurationSpace;
 
 /**
  * The errors that a function has reported since they were cleared (PCI Express Base Specification,
- * 7.5.3.5 device status, 7.8.4 advanced error reporting).
+ * 7.5.1.1.4 status, 7.5.3.5 device status, 7.8.4 advanced error reporting).
  *
+ * @param status the error bits of the status register
  * @param device bits 3 to 0 of the device status; 0 without the capability
  * @param uncorrectable the uncorrectable error status; 0 without advanced error reporting
  * @param correctable the correctable error status; 0 without advanced error reporting
  */
-public record PciErrors(int device, int uncorrectable, int correctable) {
+public record PciErrors(int status, int device, int uncorrectable, int correctable) {
   /** The bits of the uncorrectable error registers. */
   public static final BitNames UNCORRECTABLE =
       BitNames.of(
@@ -36,7 +37,25 @@ public record PciErrors(int device, int uncorrectable, int correctable) {
           "correctable error, non-fatal error, fatal error, unsupported request, auxiliary power,"
               + " transactions pending");
 
+  /** No errors. */
+  public static final PciErrors NONE = new PciErrors(0, 0, 0, 0);
+
+  /** The error bits of the status register; the aborts of reads are what refused DMA shows. */
+  private static final BitNames STATUS_ERRORS =
+      BitNames.of(
+          "-, -, -, -, -, -, -, -, poisoned data, -, -, signaled target abort,"
+              + " received target abort, received master abort, signaled system error,"
+              + " detected parity error");
+
+  private static final int STATUS = 0x06;
+  private static final int STATUS_BITS = 0xf900;
+
+  /** Data came poisoned, or a read ended without data. */
+  private static final int STATUS_SEVERE = 0xb100;
+
   private static final int FATAL = 1 << 2;
+
+  private static final int NOBODY = 0xffff;
 
   /** A request for what the function does not have: also what a probe of it causes. */
   private static final int UNSUPPORTED_REQUEST = 1 << 20;
@@ -48,11 +67,15 @@ public record PciErrors(int device, int uncorrectable, int correctable) {
   private static final int UNCORRECTABLE_STATUS = 0x04;
   private static final int CORRECTABLE_STATUS = 0x10;
 
-  /** What a function reports now. */
+  /** What a function reports now; none where nothing answers. */
   public static PciErrors of(ConfigurationSpace space) {
+    if (space.vendorId() == NOBODY) {
+      return NONE;
+    }
     OptionalInt express = CapabilityList.find(space, EXPRESS);
     OptionalInt reporting = CapabilityList.findExtended(space, REPORTING);
     return new PciErrors(
+        space.read(STATUS, 2) & STATUS_BITS,
         express.isEmpty() ? 0 : space.read(express.getAsInt() + DEVICE_STATUS, 2) & DEVICE_ERRORS,
         reporting.isEmpty() ? 0 : space.read(reporting.getAsInt() + UNCORRECTABLE_STATUS, 4),
         reporting.isEmpty() ? 0 : space.read(reporting.getAsInt() + CORRECTABLE_STATUS, 4));
@@ -61,19 +84,37 @@ public record PciErrors(int device, int uncorrectable, int correctable) {
   /** Those that were not reported before. */
   public PciErrors since(PciErrors before) {
     return new PciErrors(
+        status & ~before.status,
         device & ~before.device,
         uncorrectable & ~before.uncorrectable,
         correctable & ~before.correctable);
   }
 
+  /** These and others. */
+  public PciErrors and(PciErrors other) {
+    return new PciErrors(
+        status | other.status,
+        device | other.device,
+        uncorrectable | other.uncorrectable,
+        correctable | other.correctable);
+  }
+
   /** Whether data was lost: not for a correctable error, nor for an unsupported request alone. */
   public boolean isSevere() {
-    return (device & FATAL) != 0 || (uncorrectable & ~UNSUPPORTED_REQUEST) != 0;
+    return (status & STATUS_SEVERE) != 0
+        || (device & FATAL) != 0
+        || (uncorrectable & ~UNSUPPORTED_REQUEST) != 0;
+  }
+
+  /** Their names in one line, {@code none} without errors. */
+  public String text() {
+    return names().isEmpty() ? "none" : String.join(", ", names());
   }
 
   /** Their names; none without errors. */
   public List<String> names() {
     List<String> names = new ArrayList<>();
+    names.addAll(STATUS_ERRORS.set(status));
     names.addAll(UNCORRECTABLE.set(uncorrectable));
     names.addAll(CORRECTABLE.set(correctable));
     if (names.isEmpty()) {

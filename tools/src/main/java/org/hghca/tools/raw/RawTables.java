@@ -26,6 +26,7 @@ import org.hghca.vfio.PciFunction;
 public final class RawTables implements AutoCloseable {
   private static final int MTT_LINE = 4;
   private static final int KEY_VARIANT = 0x5a;
+  private static final int KEY_VARIANT_SHIFT = 24;
   private static final int QPC_PAGES = 3;
   private static final int MPT_PAGES = 2;
 
@@ -151,27 +152,71 @@ public final class RawTables implements AutoCloseable {
    */
   public RawRegion register(
       DmaMapping mapping, int pd, int access, long start, IntUnaryOperator order) {
-    int count = (int) (mapping.segment().byteSize() / MapIcm.PAGE_SIZE);
-    int first =
-        writeMtt(count, page -> mapping.iova((long) order.applyAsInt(page) * MapIcm.PAGE_SIZE));
+    int first = nextMtt(pages(mapping));
+    writePages(mapping, first, order);
     int index = nextMpt++;
-    int key = KEY_VARIANT << 24 | index;
-    long length = mapping.segment().byteSize();
-    commands.sw2hwMpt(
-        index,
+    Mpt entry =
         new Mpt(
             MptFlags.MIO | MptFlags.REGION | access,
             0, // log2 of the page size, minus 12
-            key,
+            KEY_VARIANT << KEY_VARIANT_SHIFT | index,
             pd,
             start,
-            length,
+            mapping.segment().byteSize(),
             0,
             0,
             0,
             first,
-            0));
-    return new RawRegion(mapping, index, key, start);
+            0);
+    commands.sw2hwMpt(index, entry);
+    return new RawRegion(mapping, index, entry);
+  }
+
+  /**
+   * Takes a region back from the card, overwrites its MTT entries and gives it to the card again,
+   * with its MPT entry and another key.
+   *
+   * @param order which page of the memory a page of the region is now, by its number
+   */
+  public RawRegion overwrite(RawRegion region, IntUnaryOperator order) {
+    return again(region, region.entry().mttSegment(), order);
+  }
+
+  /** The same with new MTT entries: the old ones stay as they are. */
+  public RawRegion move(RawRegion region, IntUnaryOperator order) {
+    return again(region, nextMtt(pages(region.mapping())), order);
+  }
+
+  private RawRegion again(RawRegion region, long first, IntUnaryOperator order) {
+    commands.hw2swMpt(region.index());
+    writePages(region.mapping(), Math.toIntExact(first), order);
+    Mpt old = region.entry();
+    Mpt entry =
+        new Mpt(
+            old.flags(),
+            old.pageSize(),
+            old.key() + (1 << KEY_VARIANT_SHIFT),
+            old.pd(),
+            old.start(),
+            old.length(),
+            0,
+            0,
+            0,
+            first,
+            0);
+    commands.sw2hwMpt(region.index(), entry);
+    return new RawRegion(region.mapping(), region.index(), entry);
+  }
+
+  private void writePages(DmaMapping mapping, int first, IntUnaryOperator order) {
+    writeMtt(
+        first,
+        pages(mapping),
+        page -> mapping.iova((long) order.applyAsInt(page) * MapIcm.PAGE_SIZE));
+  }
+
+  private static int pages(DmaMapping mapping) {
+    return (int) (mapping.segment().byteSize() / MapIcm.PAGE_SIZE);
   }
 
   /**
@@ -181,10 +226,13 @@ public final class RawTables implements AutoCloseable {
    * @return the index of the first entry
    */
   public int writeMtt(DmaMapping mapping, int pages, int count) {
-    return writeMtt(count, entry -> mapping.iova((long) entry % pages * MapIcm.PAGE_SIZE));
+    int first = nextMtt(count);
+    writeMtt(first, count, entry -> mapping.iova((long) entry % pages * MapIcm.PAGE_SIZE));
+    return first;
   }
 
-  private int writeMtt(int count, IntToLongFunction page) {
+  /** Takes free entries of the translation table, in lines of their own. */
+  private int nextMtt(int count) {
     int first = nextMtt;
     nextMtt += (count + MTT_LINE - 1) / MTT_LINE * MTT_LINE;
     // Beyond the mapped page the card would read and write bus address 0.
@@ -192,6 +240,10 @@ public final class RawTables implements AutoCloseable {
     if (nextMtt > mapped) {
       throw new IllegalStateException("more than %d pages to translate".formatted(mapped));
     }
+    return first;
+  }
+
+  private void writeMtt(int first, int count, IntToLongFunction page) {
     int most = profile.mttMaxPerWrite();
     for (int done = 0; done < count; done += most) {
       int from = done;
@@ -200,7 +252,6 @@ public final class RawTables implements AutoCloseable {
           Math.min(most, count - from),
           entry -> page.applyAsLong(Math.toIntExact(from + entry)));
     }
-    return first;
   }
 
   @Override

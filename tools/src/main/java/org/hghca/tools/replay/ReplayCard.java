@@ -1,17 +1,15 @@
 package org.hghca.tools.replay;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.hghca.abi.Bar;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.mailbox.CommandInterface;
-import org.hghca.mailbox.HcrProbe;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.tools.raw.HcrPlaces;
+import org.hghca.tools.raw.HcrSearch;
 import org.hghca.tools.raw.RawHcr;
 import org.hghca.tools.raw.RtlProfile;
 import org.hghca.vfio.ConfigurationSpace;
@@ -99,7 +97,7 @@ public final class ReplayCard implements AutoCloseable {
           "memory decoding of %s cannot be switched on: is its bridge on?".formatted(locator));
     }
     HcrPlaces places = HcrPlaces.of(locator, named);
-    int at = probe(places);
+    int at = search(places);
     if (places.contradict(at)) {
       throw new UnplayableException(
           "the HCR of %s is at 0x%05x, and not where the profile or hcr= has it: leave them out"
@@ -116,22 +114,15 @@ public final class ReplayCard implements AutoCloseable {
     profile = named.orElseGet(this::detected);
   }
 
-  private int probe(HcrPlaces places) {
-    List<String> seen = new ArrayList<>();
-    for (int at : places.offsets()) {
-      HcrProbe probe = HcrProbe.at(function, at);
-      if (probe.isHcr()) {
-        return at;
-      }
-      seen.add("BAR0 + 0x%05x %s".formatted(at, probe.describe()));
-      if (probe.finding() == HcrProbe.Finding.ALL_ONES
-          || probe.finding() == HcrProbe.Finding.BUSY) {
-        break;
-      }
-    }
-    throw new CardStoppedException(
-        "%s has no HCR that answers: %s; hghca bringup looks further"
-            .formatted(locator, String.join("; ", seen)));
+  private int search(HcrPlaces places) {
+    HcrSearch search = HcrSearch.of(function, places, () -> {}, _ -> {});
+    return search
+        .offset()
+        .orElseThrow(
+            () ->
+                new CardStoppedException(
+                    "%s has no HCR that answers: %s; hghca bringup looks further"
+                        .formatted(locator, search.text())));
   }
 
   private HardwareProfile detected() {

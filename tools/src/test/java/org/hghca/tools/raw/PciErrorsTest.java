@@ -62,6 +62,21 @@ class PciErrorsTest {
   }
 
   @Test
+  void refusedReadIsSevereAndOtherBitsOfTheStatusAreNoErrors() {
+    PciErrors refused = errors(Map.of(0x06, 0x2010));
+
+    assertThat(refused.names()).containsExactly("received master abort");
+    assertThat(refused.isSevere()).isTrue();
+    assertThat(refused.since(refused).names()).isEmpty();
+    assertThat(errors(Map.of(0x06, 0x06ff)).text()).isEqualTo("none");
+  }
+
+  @Test
+  void functionThatIsGoneReportsNothing() {
+    assertThat(errors(Map.of(0x00, -1, 0x06, -1))).isEqualTo(PciErrors.NONE);
+  }
+
+  @Test
   void correctableErrorAndUnsupportedRequestHaveLostNothing() {
     assertThat(errors(Map.of(CORRECTABLE, 1, DEVICE_STATUS, 1)).isSevere()).isFalse();
     assertThat(errors(Map.of(UNCORRECTABLE, 1 << 20, DEVICE_STATUS, 8)).isSevere()).isFalse();

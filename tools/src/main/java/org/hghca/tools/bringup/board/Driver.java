@@ -12,13 +12,17 @@ import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.StepNotJudgedException;
 import org.hghca.tools.bringup.step.Waits;
 import org.hghca.tools.raw.CommandRecord;
+import org.hghca.tools.raw.PciErrors;
+import org.hghca.tools.raw.SystemConfiguration;
 import org.hghca.tools.raw.TappedFunction;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.TimeScale;
 
 /** The board through its driver, and the device at the other end. One thread at a time. */
@@ -30,6 +34,7 @@ public final class Driver {
 
   private final Target board;
   private final RaisedEvents events = new RaisedEvents();
+  private final FunctionErrors errors = new FunctionErrors();
 
   private final Bench bench;
   private final Deque<Runnable> held = new ArrayDeque<>();
@@ -101,6 +106,7 @@ public final class Driver {
   /** Resets the board and brings it up again. */
   public void reopen() {
     collectEvents();
+    errors.look();
     lost = left != null;
     close();
     if (bench.taps() || !board.settle().isZero()) {
@@ -111,6 +117,7 @@ public final class Driver {
     } else {
       left = RdmaDevices.open(locator());
     }
+    errors.begin(configuration());
     try {
       peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
     } catch (RuntimeException e) {
@@ -118,6 +125,22 @@ public final class Driver {
       throw e;
     }
     lost = false;
+  }
+
+  /** Configuration space of the open board; empty where it cannot be read beside the driver. */
+  private Optional<ConfigurationSpace> configuration() {
+    return tapped == null
+        ? SystemConfiguration.of(PciFunctions.resolve(board.locator()))
+        : Optional.of(tapped.configuration());
+  }
+
+  /**
+   * The errors that the function has reported while the driver had it, up to now; empty where its
+   * configuration space cannot be read beside the driver.
+   */
+  public Optional<PciErrors> newErrors() {
+    errors.look();
+    return errors.found();
   }
 
   /** Whether objects of a step stay until {@link #release}. */

@@ -45,7 +45,13 @@ final class Patterns {
               "BAR2 is too small or missing",
               "the BAR settings of the vendor's PCIe block"),
           FailurePattern.of(
-              "pci\\.errors",
+              "pci\\.errors|driver\\.close",
+              "the function reports .*(received (?:target|master) abort)",
+              "DMA was refused: the function has %s as the answer to a read",
+              "the faults of the IOMMU in the system's log; the addresses in MTT entries, WQEs and"
+                  + " contexts"),
+          FailurePattern.of(
+              "pci\\.errors|driver\\.close",
               "the function reports (.*)",
               "the link or its transactions have errors: %s",
               "the clock and the lanes of the link; the PCIe block: payload and read request size,"
@@ -82,6 +88,17 @@ final class Patterns {
               "did not answer|was not taken",
               "notifications do not reach the device, or it accesses no memory",
               "the notification structure; bus mastering; the IOMMU"),
+          FailurePattern.of(
+              "qp\\.distinct",
+              "(the context .* in another page of ICM)",
+              "pages of ICM alias each other: %s",
+              "the page addresses that MAP_ICM has given, table 3-2-13; what adds them to the"
+                  + " offset in a table"),
+          FailurePattern.of(
+              "qp\\.distinct",
+              "(the context .* in the same page of ICM)",
+              "entries of ICM alias each other: %s",
+              "the address lines 11 to 8 of context memory"),
           // ---- data path without a loop
           FailurePattern.of(
               "path\\.doorbell",
@@ -165,6 +182,11 @@ final class Patterns {
               "events? came|no thread woke|not woken",
               "events do not arrive",
               "the write of the EQE, the arm register of the CQ, the EQ context"),
+          FailurePattern.of(
+              "loop\\.pages",
+              "after its (.*(?:was before|ended with an error))",
+              "stale translation entry: %s",
+              "what WRITE_MTT and SW2HW_MPT do to the caches of MTT and MPT entries; HW2SW_MPT"),
           FailurePattern.of(
               "(data|loop)\\.pages",
               "(message to page \\S+ is in page \\S+)",

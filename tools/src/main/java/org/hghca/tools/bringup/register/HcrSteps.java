@@ -1,7 +1,6 @@
 package org.hghca.tools.bringup.register;
 
 import java.util.List;
-import org.hghca.abi.Bar;
 import org.hghca.abi.CommandStatus;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
@@ -14,6 +13,7 @@ import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.tools.raw.HcrPlaces;
+import org.hghca.tools.raw.HcrSearch;
 import org.hghca.tools.raw.RawHcr;
 
 /** The command register: its position, its register values, and the commands without data. */
@@ -67,28 +67,29 @@ public final class HcrSteps {
   private void probe(Observation o) {
     o.expect("an HCR at BAR0 + 0h (RTL), or only when there is none at BAR0 + 80000h (document)");
     HcrPlaces places = places();
-    for (int base : places.offsets()) {
-      if (base == Bar.HCR_DOCUMENT) {
-        board.tap().allowWholeBar();
-      }
-      HcrProbe probe = HcrProbe.at(board.function(), base);
-      o.saw("BAR0 + %05xh %s".formatted(base, probe.describe()));
-      switch (probe.finding()) {
-        case HCR -> {
-          o.check(
-              !places.contradict(base),
-              ("the HCR is at BAR0 + %xh, as on the makers' RTL, not at %xh: leave out --profile,"
-                      + " as= and hcr=")
-                  .formatted(base, places.named().orElse(base)));
-          board.hcrAt(base);
-          return;
-        }
-        case ALL_ONES, BUSY ->
-            throw new CardStoppedException("BAR0 + %05xh %s".formatted(base, probe.describe()));
-        case OUTSIDE, NO_TOKEN -> {}
-      }
+    HcrSearch search =
+        HcrSearch.of(
+            board.function(), places, board.tap()::allowWholeBar, probe -> o.saw(text(probe)));
+    if (search.isSilent()) {
+      throw new CardStoppedException(text(search.last()));
     }
-    throw new StepFailedException("there is no HCR: wrong function, or BAR0 is not decoded");
+    int base =
+        search
+            .offset()
+            .orElseThrow(
+                () ->
+                    new StepFailedException(
+                        "there is no HCR: wrong function, or BAR0 is not decoded"));
+    o.check(
+        !places.contradict(base),
+        ("the HCR is at BAR0 + %xh, as on the makers' RTL, not at %xh: leave out --profile, as="
+                + " and hcr=")
+            .formatted(base, places.named().orElse(base)));
+    board.hcrAt(base);
+  }
+
+  private static String text(HcrProbe probe) {
+    return "BAR0 + %05xh %s".formatted(probe.base(), probe.describe());
   }
 
   private HcrPlaces places() {

@@ -169,18 +169,14 @@ public final class PciSteps {
   }
 
   private void newErrors(Observation o) {
-    o.expect("no error beyond those of the first look: %s".formatted(text(errorsBefore)));
+    o.expect("no error beyond those of the first look: %s".formatted(errorsBefore.text()));
     PciErrors now = PciErrors.of(space());
     PciErrors since = now.since(errorsBefore);
-    o.saw(text(since));
-    o.check(!since.isSevere(), "the function reports %s".formatted(text(since)));
+    o.saw(since.text());
+    o.check(!since.isSevere(), "the function reports %s".formatted(since.text()));
     if (!since.names().isEmpty()) {
-      o.warn("the function reports %s".formatted(text(since)));
+      o.warn("the function reports %s".formatted(since.text()));
     }
-  }
-
-  private static String text(PciErrors errors) {
-    return errors.names().isEmpty() ? "none" : String.join(", ", errors.names());
   }
 
   private void express(Observation o, int at) {

@@ -6,8 +6,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
+import org.hghca.abi.MapIcm;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmTable;
@@ -22,6 +24,14 @@ public final class QueueSteps {
   private static final int[] QPNS = {5, 21, 37};
 
   private static final int CQN = 9;
+
+  /**
+   * Numbers of which each differs from another one in one bit only, for each bit that numbers of
+   * the mapped pages have: the upper two bits are the page.
+   */
+  private static final int[] DISTINCT = {27, 27 ^ 1, 27 ^ 2, 27 ^ 4, 27 ^ 8, 27 ^ 16, 27 ^ 16 ^ 32};
+
+  private static final int DISTINCT_CQN = 12;
 
   /** Bytes that QUERY_QP of the first RTL does not return: A0h to BBh. */
   private static final int STALE_FIRST = 0xa0;
@@ -51,6 +61,14 @@ public final class QueueSteps {
             "interface document, 3.2.6.2; RTL CM/ctxmdata.v",
             "is the page of the context mapped, and to the right bus address?",
             this::query,
+            Capability.QUEUE_PAIRS,
+            Capability.MAILBOXES),
+        Step.of(
+            "qp.distinct",
+            "contexts whose numbers differ in one bit, written one after another, then queried",
+            "interface document, 3.2.2.1 and 3.2.6.2, tables 3-2-12 to 3-2-14",
+            "the address lines of context memory; the bus address of each page in MAP_ICM",
+            this::distinct,
             Capability.QUEUE_PAIRS,
             Capability.MAILBOXES));
   }
@@ -104,6 +122,51 @@ public final class QueueSteps {
       board.commands().modifyQp(HcrCommand.ERR2RST, qp.qpn(), qp.context(QpcState.RST, QPNS[0]));
       board.commands().hw2swCq(qp.cqn());
     }
+  }
+
+  /** Contexts at places that differ in one address line each, and with bytes of their own. */
+  private void distinct(Observation o) {
+    if (board.profile() == HardwareProfile.R2) {
+      throw Observation.skip("QUERY_QP of the second RTL does not answer what was written");
+    }
+    o.expect(
+        "%d contexts, each with the bytes that were written for it".formatted(DISTINCT.length));
+    RawQueuePair queues = new RawQueuePair(board, DISTINCT[0], DISTINCT_CQN);
+    for (int qpn : DISTINCT) {
+      board.commands().modifyQp(HcrCommand.RST2INIT, qpn, distinct(queues, QpcState.INIT, qpn));
+    }
+    for (int qpn : DISTINCT) {
+      QueuePairContext seen = board.commands().queryQp(qpn);
+      int named = seen.get(QueuePairContext.LOCAL_QPN);
+      o.check(
+          named == qpn || IntStream.of(DISTINCT).noneMatch(other -> other == named),
+          "the context of QP %02xh is that of QP %02xh, which is in %s page of ICM"
+              .formatted(qpn, named, page(qpn) == page(named) ? "the same" : "another"));
+      o.compare(
+          "QPC %02xh".formatted(qpn),
+          bytes(distinct(queues, QpcState.INIT, qpn)),
+          bytes(seen),
+          stale());
+    }
+    for (int qpn : DISTINCT) {
+      board.commands().modifyQp(HcrCommand.ANY2ERR, qpn, distinct(queues, QpcState.ERR, qpn));
+      board.commands().modifyQp(HcrCommand.ERR2RST, qpn, distinct(queues, QpcState.RST, qpn));
+    }
+    board.commands().hw2swCq(queues.cqn());
+    o.saw("QPs %s, each as it was written".formatted(Arrays.toString(DISTINCT)));
+  }
+
+  private static QueuePairContext distinct(RawQueuePair queues, int state, int qpn) {
+    return queues
+        .context(state, qpn)
+        .set(QueuePairContext.LOCAL_QPN, qpn)
+        .set(QueuePairContext.NEXT_SEND_PSN, 0x100 + qpn)
+        .set(QueuePairContext.LAST_ACKED_PSN, 0x100 + qpn)
+        .set(QueuePairContext.NEXT_RECEIVE_PSN, 0x200 + qpn);
+  }
+
+  private int page(int qpn) {
+    return qpn * board.profile().qpcEntrySize() / MapIcm.PAGE_SIZE;
   }
 
   /** Whether the memory of the context has been written. */

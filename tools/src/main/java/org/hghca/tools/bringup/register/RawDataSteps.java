@@ -76,9 +76,10 @@ public final class RawDataSteps {
             .giving(Capability.WHOLE_LOOP),
         Step.of(
             "loop.pages",
-            "an RDMA WRITE to each page of a region whose pages are not adjacent",
-            "interface document, 3.2.3.3, tables 3-2-20 and 3-2-21 (MTT)",
-            "the index into the MTT: is an entry read for each page, or the first one counted on?",
+            "an RDMA WRITE to each page of a region whose pages are not adjacent, and change",
+            "interface document, 3.2.3.1 to 3.2.3.3, tables 3-2-17 to 3-2-21 (MPT, MTT)",
+            "the index into the MTT: is an entry read for each page, or the first one counted on?"
+                + " is an entry that changes read again?",
             this::pages,
             Capability.LOOP),
         Step.of(
@@ -183,8 +184,10 @@ public final class RawDataSteps {
   }
 
   private void pages(Observation o) {
-    o.expect("each message in its page, and no other byte of the pages changed");
-    loop.scattered(o);
+    o.expect(
+        "each message in its page, and no other byte of the pages changed; the same when the MTT"
+            + " entries were overwritten, and when the MPT entry has other ones");
+    new ScatteredPages(loop, board.tables()).run(o);
   }
 
   private void clean(Observation o) {

@@ -6,9 +6,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.HardwareProfile;
@@ -20,7 +18,6 @@ import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Stages;
 import org.hghca.tools.raw.RawRegion;
 import org.hghca.tools.raw.RawTables;
-import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.LinkAddress;
 
 /** Two queue pairs of one card that reach each other, and memory on both sides. */
@@ -30,20 +27,11 @@ final class RawLoop {
 
   static final int LENGTH = 64;
 
-  /** Of a message to a page of many. */
-  private static final int PIECE = 96;
-
   private static final int TARGET = 256;
   private static final long SOURCE_START = 0x20_0000;
   private static final long TARGET_START = 0x30_0000;
-  private static final long SCATTERED_START = 0x40_0000;
-  private static final int PAGE = MapIcm.PAGE_SIZE;
 
-  /** Which page of its memory a page of a region is: none is followed by the next one. */
-  private static final int[] ORDER = {0, 2, 1, 4, 3, 6, 5, 7};
-
-  private static final int ACCESS =
-      MptFlags.LOCAL_WRITE | MptFlags.REMOTE_WRITE | MptFlags.REMOTE_READ;
+  static final int ACCESS = MptFlags.LOCAL_WRITE | MptFlags.REMOTE_WRITE | MptFlags.REMOTE_READ;
 
   private final Board board;
   private final RawQueuePair left;
@@ -150,53 +138,16 @@ final class RawLoop {
   }
 
   /**
-   * An RDMA WRITE of 96 bytes to each page of a region whose pages do not follow one another for
-   * the card.
+   * One RDMA WRITE to an address of a region.
+   *
+   * @param bytes from the beginning of the source
+   * @param what the message in complaints
    */
-  void scattered(Observation o) {
-    RawTables tables = board.tables();
-    DmaMapping memory = tables.allocate((long) ORDER.length * MapIcm.PAGE_SIZE);
-    RawRegion region =
-        tables.register(memory, RawQueuePair.PD, ACCESS, SCATTERED_START, page -> ORDER[page]);
-    memory.segment().fill((byte) 0);
-    byte[] expected = new byte[(int) memory.segment().byteSize()];
-    for (int page = 0; page < ORDER.length; page++) {
-      int inPage = (page + 1) * PIECE;
-      byte[] message = random(source.segment(), page, PIECE);
-      System.arraycopy(message, 0, expected, ORDER[page] * PAGE + inPage, PIECE);
-      left.access(
-          WqeOpcode.RDMA_WRITE,
-          source.key(),
-          source.start(),
-          PIECE,
-          region.start() + (long) page * PAGE + inPage,
-          region.key());
-      byte[] entry = left.completion(board.options().limit());
-      o.check(entry.length != 0, "the WRITE to page %d gave no completion".formatted(page));
-      o.check(!isError(entry), "the WRITE to page %d ended with an error".formatted(page));
-      int instead = foundIn(memory.segment(), inPage, message).orElse(page);
-      o.check(
-          instead == page,
-          "region of %d pages: the message to page %d is in page %d"
-              .formatted(ORDER.length, page, instead));
-    }
-    o.compareNow(
-        "what was written", expected, () -> memory.segment().toArray(ValueLayout.JAVA_BYTE));
-    o.saw(
-        "the pages of the region are those of its memory in the order %s"
-            .formatted(Arrays.toString(ORDER)));
-  }
-
-  /** The page of the region that holds a message; empty when none does. */
-  private static OptionalInt foundIn(MemorySegment memory, int inPage, byte[] message) {
-    return IntStream.range(0, ORDER.length)
-        .filter(
-            page ->
-                memory
-                        .asSlice((long) ORDER[page] * PAGE + inPage, PIECE)
-                        .mismatch(MemorySegment.ofArray(message))
-                    < 0)
-        .findFirst();
+  void write(Observation o, String what, int bytes, RawRegion region, long address) {
+    left.access(WqeOpcode.RDMA_WRITE, source.key(), source.start(), bytes, address, region.key());
+    byte[] entry = left.completion(board.options().limit());
+    o.check(entry.length != 0, "%s gave no completion".formatted(what));
+    o.check(!isError(entry), "%s ended with an error".formatted(what));
   }
 
   private boolean isWritten() {
@@ -225,7 +176,8 @@ final class RawLoop {
     return random(memory, seed, LENGTH);
   }
 
-  private static byte[] random(MemorySegment memory, long seed, int length) {
+  /** Fills the beginning of memory with random bytes, and the rest of it with zeros. */
+  static byte[] random(MemorySegment memory, long seed, int length) {
     byte[] bytes = new byte[length];
     new SplittableRandom(seed).nextBytes(bytes);
     memory.fill((byte) 0);

@@ -9,6 +9,7 @@ import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
+import org.hghca.tools.raw.PciErrors;
 import org.hghca.verbs.Counters;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.PortAttributes;
@@ -151,7 +152,7 @@ public final class DriverSteps {
   static Step closeStep(Driver driver) {
     return Step.of(
         CLOSE,
-        "no DMA was refused, and the driver gives the board back",
+        "no DMA was refused, no error on the link, and the driver gives the board back",
         "verbs: ibv_close_device; IOMMU of the platform",
         "the faults in hghca info --counters, and the system's log",
         o -> close(o, driver),
@@ -159,7 +160,9 @@ public final class DriverSteps {
   }
 
   private static void close(Observation o, Driver driver) {
-    o.expect("0 refused accesses; close without an error");
+    o.expect(
+        "0 refused accesses; no error that the function reports since the driver has it; close"
+            + " without an error");
     Counters counters = driver.left().counters();
     o.saw("%s".formatted(counters));
     o.check(
@@ -170,11 +173,20 @@ public final class DriverSteps {
           "%d completions had no event or no interrupt: the driver's own look found them"
               .formatted(counters.missedEvents()));
     }
+    driver.newErrors().ifPresent(errors -> check(o, errors));
     boolean reports = driver.reportsDmaFaults();
     driver.close();
     o.saw("closed");
     if (!reports) {
       throw Observation.notJudged(Target.UNREPORTED);
+    }
+  }
+
+  private static void check(Observation o, PciErrors errors) {
+    o.saw("the function has reported %s while the driver had it".formatted(errors.text()));
+    o.check(!errors.isSevere(), "the function reports %s".formatted(errors.text()));
+    if (!errors.names().isEmpty()) {
+      o.warn("the function reports %s".formatted(errors.text()));
     }
   }
 }
