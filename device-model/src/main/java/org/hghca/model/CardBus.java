@@ -7,7 +7,8 @@ import org.hghca.vfio.DmaWindow;
 
 /**
  * The bus as the card of an HCA sees it: memory accesses go to the host, interrupts wait until
- * {@link #tell}, which is called when no lock is held. The interrupted thread may need that lock.
+ * {@link #deliver}, which is called when no lock is held. The interrupted thread may need that
+ * lock.
  */
 final class CardBus implements DeviceBus {
   private final AtomicLong raised = new AtomicLong();

@@ -13,7 +13,7 @@ import org.hghca.verbs.VerbsException;
 
 /**
  * Notifies a completion channel of completions, once per arming. Under the completion queue's lock,
- * except for {@link #tell}, {@link #check} and {@link #isArmedForAll}.
+ * except for {@link #notifyChannel}, {@link #check} and {@link #isArmedForAll}.
  */
 public final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   private static final int SOLICITED = 1;
