@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 final class Documents {
   /** Folders with pages, seen from the project's. */
   private static final List<String> FOLDERS =
-      List.of(".", "docs", "docs/adr", "conformance-tests/lab");
+      List.of(".", "docs", "docs/adr", "conformance-tests", "conformance-tests/lab");
 
   private Documents() {}
 

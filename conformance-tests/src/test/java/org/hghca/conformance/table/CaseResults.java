@@ -18,10 +18,10 @@ import org.junit.platform.launcher.TestPlan;
 
 /**
  * Writes the table of all {@linkplain VerbsCase cases} when tests end: to {@code
- * conformance-tests/target/verbs-behaviour.md}, and to what the system property {@code hghca.table}
- * names, relative to the project's folder, if every case was run on every profile. The build runs
- * them on one profile after the other; the results of other profiles and classes are those of their
- * last run. Those on a named device are another table's.
+ * conformance-tests/target/verbs-cases.md}, and with the system property {@code hghca.table=verbs}
+ * to the committed files, if every case was run on every profile. The build runs them on one
+ * profile after the other; the results of other profiles and classes are those of their last run.
+ * Those on a named device are another table's.
  */
 public final class CaseResults implements TestExecutionListener {
   private final Map<String, Result> results = new ConcurrentHashMap<>();
@@ -81,11 +81,12 @@ public final class CaseResults implements TestExecutionListener {
     here.save(folder);
     List<ProfileResults> all =
         CaseTable.PROFILES.stream().map(name -> ProfileResults.load(folder, name)).toList();
-    String table = CaseTable.render(rows, all);
-    write(project.resolve("conformance-tests/target/verbs-behaviour.md"), table);
-    String wanted = System.getProperty("hghca.table", "");
-    if (!wanted.isEmpty() && all.stream().allMatch(profile -> profile.isComplete(rows))) {
-      write(project.resolve(wanted), table);
+    String cases = CaseTable.renderCases(rows, all);
+    write(project.resolve("conformance-tests/target/verbs-cases.md"), cases);
+    if (System.getProperty("hghca.table", "").equals("verbs")
+        && all.stream().allMatch(profile -> profile.isComplete(rows))) {
+      write(project.resolve(CaseTable.CASES), cases);
+      write(project.resolve(CaseTable.PAGE), CaseTable.renderPage(rows, all));
     }
   }
 

@@ -19,7 +19,7 @@ final class Missing {
             "\nOn S: nothing else. R1 and R2, the makers' published RTL, and virtio, a"
                 + " [virtio network card](virtio-roce.md), also lack the following.")
         .append("\nPrograms see it in `queryDevice().features()` and `quirks()`, users in")
-        .append(" `hghca info -v`. The counts are of the cases below that need it.\n\n")
+        .append(" `hghca info -v`. The counts are of the cases that need it.\n\n")
         .append("| feature | what is missing | what happens instead | more |");
     List<ProfileResults> others =
         profiles.stream().filter(profile -> !profile.profile().equals("s")).toList();

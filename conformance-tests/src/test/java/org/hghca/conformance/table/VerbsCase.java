@@ -9,7 +9,7 @@ import java.lang.annotation.Target;
 
 /**
  * A test method proves a case of how verbs behave; each adds a row to {@code
- * docs/verbs-behaviour.md}.
+ * conformance-tests/verbs-cases.md}.
  */
 @Documented
 @Repeatable(VerbsCases.class)
