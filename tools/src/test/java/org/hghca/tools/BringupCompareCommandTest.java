@@ -89,7 +89,7 @@ class BringupCompareCommandTest {
       for (Path after : reports.subList(0, reports.indexOf(before))) {
         CommandLineRun run = compare(before, after);
         assertThat(run.exitCode()).as(run.out()).isZero();
-        assertThat(run.out()).contains("no difference; 72 steps, 72 times").contains("--repeat=5");
+        assertThat(run.out()).contains("no difference; 73 steps, 73 times").contains("--repeat=5");
       }
     }
   }

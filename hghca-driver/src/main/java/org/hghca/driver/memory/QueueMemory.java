@@ -52,7 +52,7 @@ public final class QueueMemory {
    * @param keepsOne whether memory for the next ring is kept when there is none
    */
   public RingSource ofQueuePairs(int pd, boolean offsets, boolean keepsOne) {
-    return offsets ? slabs(pd, 0, CACHE_LINE, keepsOne) : new RingSource.Single(this, pd, 0);
+    return offsets ? slabs(pd, 0, CACHE_LINE, keepsOne) : single(pd, 0);
   }
 
   /**
@@ -64,7 +64,11 @@ public final class QueueMemory {
   public RingSource ofCompletionQueues(int pd, boolean offsets) {
     return offsets
         ? slabs(pd, MptFlags.LOCAL_WRITE, DmaMapping.PAGE_SIZE, false)
-        : new RingSource.Single(this, pd, MptFlags.LOCAL_WRITE);
+        : single(pd, MptFlags.LOCAL_WRITE);
+  }
+
+  private RingSource single(int pd, int accessBits) {
+    return new RingSource.Single(bytes -> register(bytes, pd, accessBits));
   }
 
   private RingSource slabs(int pd, int accessBits, long alignment, boolean keepsOne) {

@@ -1,5 +1,6 @@
 package org.hghca.driver.memory;
 
+import java.util.function.LongFunction;
 import org.hghca.provider.RingSlabs;
 
 /** Where the memory of rings comes from. Thread-safe. */
@@ -28,10 +29,10 @@ public interface RingSource {
   }
 
   /** Rings with their own keys. */
-  record Single(QueueMemory memory, int pd, int accessBits) implements RingSource {
+  record Single(LongFunction<Registrar.Registration> memory) implements RingSource {
     @Override
     public Ring ring(long bytes) {
-      return new Ring.Own(memory.register(bytes, pd, accessBits));
+      return new Ring.Own(memory.apply(bytes));
     }
 
     @Override

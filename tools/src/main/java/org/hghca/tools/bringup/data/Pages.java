@@ -2,6 +2,7 @@ package org.hghca.tools.bringup.data;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.verbs.Pair;
@@ -10,13 +11,15 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 
 /**
- * Regions of one page to more than a thousand: a message from and to each page, then all memory is
- * compared. An entry of the translation tables that stands for another page shows.
+ * Regions of more than a thousand pages to one: a message from and to each page, then all memory is
+ * compared. An entry of the translation tables that stands for another page shows. The largest
+ * region and the pages at which a bit of the index changes come first: where time runs out, no bit
+ * is left untested.
  */
 final class Pages {
   private static final int PAGE = 4096;
   private static final int LENGTH = 64;
-  private static final int[] SIZES = {1, 2, 3, 64, 512, 513, 1040};
+  private static final int[] SIZES = {1040, 513, 512, 64, 3, 2, 1};
   private static final int LEAST = 66;
 
   private final Driver driver;
@@ -29,7 +32,7 @@ final class Pages {
     int pages = Arrays.stream(SIZES).sum();
     o.expect(
         "regions of 1 to %,d pages: a WRITE from each page to the same page of another region; then"
-                .formatted(SIZES[SIZES.length - 1])
+                .formatted(SIZES[0])
             + " all bytes of all pages as they should be");
     Quota quota = new Quota(time, pages, LEAST);
     try (Pair pair = Pair.withDepth(driver, PAGE, MessageStream.DEPTH).connect()) {
@@ -64,8 +67,10 @@ final class Pages {
       to.segment().fill(Payload.BLANK);
       byte[] expected = new byte[pages * PAGE];
       Arrays.fill(expected, Payload.BLANK);
+      int[] order = order(pages);
       int done = 0;
-      for (int page = 0; page < pages && quota.hasNext(); page++, done++) {
+      for (; done < pages && quota.hasNext(); done++) {
+        int page = order[done];
         window.makeRoom(o, WcOpcode.RDMA_WRITE);
         int at = place(page);
         byte[] message = Payload.of(pages, at, LENGTH);
@@ -77,7 +82,7 @@ final class Pages {
       }
       window.takeAll(o, WcOpcode.RDMA_WRITE);
       byte[] seen = Payload.get(to.segment(), 0, expected.length);
-      for (int page = 0; page < done; page++) {
+      for (int page : Arrays.copyOf(order, done)) {
         int instead = foundIn(seen, page, pages);
         o.check(
             instead == page,
@@ -91,6 +96,17 @@ final class Pages {
     } finally {
       window.drain();
     }
+  }
+
+  /** All pages: first those at which a bit of the index changes, the highest bit first. */
+  static int[] order(int pages) {
+    IntStream ends =
+        IntStream.iterate(Integer.highestOneBit(pages), bit -> bit > 0, bit -> bit / 2)
+            .flatMap(bit -> IntStream.of(bit, bit - 1));
+    return IntStream.concat(ends, IntStream.range(0, pages))
+        .filter(page -> page < pages)
+        .distinct()
+        .toArray();
   }
 
   /** Where the message to a page is. */
