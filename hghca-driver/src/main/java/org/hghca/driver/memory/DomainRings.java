@@ -12,7 +12,7 @@ public final class DomainRings {
   /**
    * Takes memory from a source.
    *
-   * @param source which stays open longer
+   * @param source which is closed with this
    */
   public DomainRings(RingSource source) {
     this.source = source;
@@ -43,5 +43,6 @@ public final class DomainRings {
     if (empty != null) {
       empty.close();
     }
+    source.close();
   }
 }

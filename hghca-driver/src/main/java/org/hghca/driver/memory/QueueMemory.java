@@ -44,15 +44,22 @@ public final class QueueMemory {
   }
 
   /**
-   * For the queue pairs of a protection domain, with which what is kept ends; or of all domains of
-   * a context, which keeps nothing.
+   * For the queue pairs of a protection domain, with which what is kept ends.
+   *
+   * @param pd its number
+   * @param offsets whether a ring may begin anywhere in memory that has a key
+   */
+  public RingSource ofDomain(int pd, boolean offsets) {
+    return offsets ? slabs(pd, 0, CACHE_LINE, true) : single(pd, 0);
+  }
+
+  /**
+   * For the queue pairs of all domains of a context: nothing is kept when the last one is closed.
    *
    * @param pd the domain of the keys
-   * @param offsets whether a ring may begin anywhere in memory that has a key
-   * @param keepsOne whether memory for the next ring is kept when there is none
    */
-  public RingSource ofQueuePairs(int pd, boolean offsets, boolean keepsOne) {
-    return offsets ? slabs(pd, 0, CACHE_LINE, keepsOne) : single(pd, 0);
+  public RingSource ofAllDomains(int pd) {
+    return slabs(pd, 0, CACHE_LINE, false);
   }
 
   /**

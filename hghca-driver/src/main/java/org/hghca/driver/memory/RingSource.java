@@ -15,6 +15,22 @@ public interface RingSource {
   /** Frees what is kept for later rings. */
   void close();
 
+  /** The same for one of several users, whose close frees nothing. */
+  default RingSource lent() {
+    return new Lent(this);
+  }
+
+  /** What belongs to another. */
+  record Lent(RingSource owned) implements RingSource {
+    @Override
+    public Ring ring(long bytes) {
+      return owned.ring(bytes);
+    }
+
+    @Override
+    public void close() {}
+  }
+
   /** Rings with one key for many of them, for a card that supports offsets. */
   record Shared(RingSlabs<Registrar.Registration> slabs) implements RingSource {
     @Override

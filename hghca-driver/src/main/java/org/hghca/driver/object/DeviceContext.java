@@ -33,7 +33,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   private final int queuePd;
   private final RingSource completionRings;
 
-  /** Where the card takes rings of any domain from one key; empty where each domain has its own. */
+  /** Of all domains; empty where a key serves the rings of one domain only. */
   private final Optional<RingSource> queuePairRings;
 
   private final Port port;
@@ -71,7 +71,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
                   queuePd, card.limits().has(DeviceExtension.COMPLETION_RING_OFFSETS));
       this.queuePairRings =
           card.limits().has(DeviceExtension.RINGS_OF_ALL_DOMAINS)
-              ? Optional.of(hghca.queueMemory().ofQueuePairs(queuePd, true, false))
+              ? Optional.of(hghca.queueMemory().ofAllDomains(queuePd))
               : Optional.empty();
       hghca.objects().contexts().add(this);
       undo.add(() -> hghca.objects().contexts().remove(this));
@@ -112,9 +112,13 @@ public class DeviceContext extends AbstractContext implements SharingContext {
     return completionRings;
   }
 
-  /** Memory of the rings of queue pairs of all domains; empty where each domain has its own. */
-  Optional<RingSource> queuePairRings() {
-    return queuePairRings;
+  /** Memory of the rings of a domain's queue pairs, which the domain closes. */
+  RingSource queuePairRings(int pd) {
+    return queuePairRings
+        .map(RingSource::lent)
+        .orElseGet(
+            () ->
+                hghca.queueMemory().ofDomain(pd, card.limits().has(DeviceExtension.RING_OFFSETS)));
   }
 
   @Override

@@ -2,11 +2,8 @@ package org.hghca.driver.object;
 
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
-import java.util.Optional;
 import java.util.Set;
-import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.memory.DomainRings;
-import org.hghca.driver.memory.RingSource;
 import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.Undo;
 import org.hghca.provider.srq.SoftwareSrq;
@@ -31,9 +28,6 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
   private final DeviceContext context;
   private final int number;
 
-  /** Empty where all domains of the context share one. */
-  private final Optional<RingSource> ringSource;
-
   private final DomainRings rings;
 
   HghcaProtectionDomain(DeviceContext context) {
@@ -44,15 +38,8 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
       this.number = context.hghca().pdNumbers().allocate();
       undo.forget();
     }
-    Optional<RingSource> shared = context.queuePairRings();
-    this.ringSource = shared.isPresent() ? Optional.empty() : Optional.of(ringsOfItsOwn());
-    this.rings = new DomainRings(shared.or(() -> ringSource).orElseThrow());
+    this.rings = new DomainRings(context.queuePairRings(number));
     publish();
-  }
-
-  private RingSource ringsOfItsOwn() {
-    boolean offsets = device().card().limits().has(DeviceExtension.RING_OFFSETS);
-    return device().queueMemory().ofQueuePairs(number, offsets, true);
   }
 
   @Override
@@ -118,7 +105,6 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
   protected void release() {
     try (Undo undo = new Undo()) {
       undo.add(() -> device().pdNumbers().free(number));
-      ringSource.ifPresent(source -> undo.add(source::close));
       undo.add(rings::close);
       undo.add(() -> device().family().endDomain(number));
     }
