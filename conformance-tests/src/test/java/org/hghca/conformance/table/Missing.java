@@ -3,7 +3,7 @@ package org.hghca.conformance.table;
 import java.util.List;
 import org.hghca.conformance.profile.Feature;
 
-/** What is UNSUPPORTED, at the top of the table. */
+/** What is UNSUPPORTED, on the page for users. */
 final class Missing {
   private Missing() {}
 

@@ -90,15 +90,17 @@ final class HostTables {
   void writePages(MemorySegment mailbox, int count) {
     long first = WriteMtt.startIndex(mailbox);
     for (int i = 0; i < count; i++) {
-      mtt.put(first + i, WriteMtt.page(mailbox, i));
-      firstPages.putIfAbsent(first + i, WriteMtt.page(mailbox, i));
+      long page = WriteMtt.page(mailbox, i);
+      mtt.put(first + i, page);
+      firstPages.putIfAbsent(first + i, page);
     }
   }
 
   /** SW2HW_MPT. */
   void register(int index, MemorySegment mailbox) {
-    regions.put(index, Mpt.decode(mailbox));
-    firstRegions.putIfAbsent(index, Mpt.decode(mailbox));
+    Mpt region = Mpt.decode(mailbox);
+    regions.put(index, region);
+    firstRegions.putIfAbsent(index, region);
   }
 
   /** HW2SW_MPT. */

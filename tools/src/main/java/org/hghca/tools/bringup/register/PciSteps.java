@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.hghca.abi.Bar;
+import org.hghca.tools.bringup.board.FunctionErrors;
 import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.step.Capability;
 import org.hghca.tools.bringup.step.Observation;
@@ -173,10 +174,7 @@ public final class PciSteps {
     PciErrors now = PciErrors.of(space());
     PciErrors since = now.since(errorsBefore);
     o.saw(since.text());
-    o.check(!since.isSevere(), "the function reports %s".formatted(since.text()));
-    if (!since.names().isEmpty()) {
-      o.warn("the function reports %s".formatted(since.text()));
-    }
+    FunctionErrors.check(o, since);
   }
 
   private void express(Observation o, int at) {

@@ -3,6 +3,7 @@ package org.hghca.tools.bringup.verbs;
 import java.util.List;
 import org.hghca.driver.HghcaContext;
 import org.hghca.tools.bringup.board.Driver;
+import org.hghca.tools.bringup.board.FunctionErrors;
 import org.hghca.tools.bringup.board.Loop;
 import org.hghca.tools.bringup.board.Target;
 import org.hghca.tools.bringup.step.Capability;
@@ -184,9 +185,6 @@ public final class DriverSteps {
 
   private static void check(Observation o, PciErrors errors) {
     o.saw("the function has reported %s while the driver had it".formatted(errors.text()));
-    o.check(!errors.isSevere(), "the function reports %s".formatted(errors.text()));
-    if (!errors.names().isEmpty()) {
-      o.warn("the function reports %s".formatted(errors.text()));
-    }
+    FunctionErrors.check(o, errors);
   }
 }
