@@ -76,17 +76,31 @@ final class DmaTable {
   }
 
   /**
-   * Removes a range.
+   * Removes every range within {@code length} bytes from {@code first}, as the kernel's VFIO does:
+   * a virtual machine monitor takes back in one command what an I/O page table mapped page by page.
    *
-   * @throws Refusal {@code ENOENT} when no range was mapped like that
+   * @throws Refusal {@code EINVAL} when the bytes are none, wrap, or begin or end within a range;
+   *     {@code ENOENT} when there is no range
    */
   synchronized void unmap(long first, long length) {
-    int at = firstNotBelow(first);
-    if (at == count || ranges[at].first != first || ranges[at].last != first + length - 1) {
-      throw new Refusal(
-          LinuxErrno.ENOENT, "0x%x bytes at 0x%x do not match a mapping".formatted(length, first));
+    long last = first + length - 1;
+    if (length == 0 || Long.compareUnsigned(last, first) < 0) {
+      throw Refusal.invalid("0x%x bytes at 0x%x".formatted(length, first));
     }
-    remove(at, at + 1);
+    int from = firstNotBelow(first);
+    int to = firstNotBelow(last);
+    if (to < count && Long.compareUnsigned(ranges[to].first, last) <= 0) {
+      to++;
+    }
+    if (from == to) {
+      throw new Refusal(
+          LinuxErrno.ENOENT, "0x%x bytes at 0x%x are not mapped".formatted(length, first));
+    }
+    if (Long.compareUnsigned(ranges[from].first, first) < 0
+        || Long.compareUnsigned(ranges[to - 1].last, last) > 0) {
+      throw Refusal.invalid("0x%x bytes at 0x%x split a mapping".formatted(length, first));
+    }
+    remove(from, to);
   }
 
   synchronized void clear() {

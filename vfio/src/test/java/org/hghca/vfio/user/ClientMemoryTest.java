@@ -184,22 +184,24 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void unmapMustMatchAMapping() {
+  void unmapSplitsNoMapping() {
     int enoent = LinuxErrno.ENOENT.number();
     int file = client.memory(2 * PAGE);
     assertThat(client.map(0x20_0000, PAGE, file, 0)).isZero();
     assertThat(client.map(0x20_1000, PAGE, file, PAGE)).isZero();
     assertThat(client.map(0x60_0000, 2 * PAGE, file, 0)).isZero();
-    assertThat(client.unmap(0x60_0000, PAGE, 0)).as("half of one").isEqualTo(enoent);
-    assertThat(client.unmap(0x60_1000, PAGE, 0)).as("the other half").isEqualTo(enoent);
-    assertThat(client.unmap(0x20_0000, 2 * PAGE, 0)).as("two").isEqualTo(enoent);
-    assertThat(client.unmap(0x60_0000, 3 * PAGE, 0)).as("more than one").isEqualTo(enoent);
-    assertThat(client.unmap(0x1f_f000, 2 * PAGE, 0)).isEqualTo(enoent);
-    assertThat(client.unmap(0x20_0000, 0, 0)).isEqualTo(enoent);
-    assertThat(client.unmap(0x20_0000, -1, 0)).isEqualTo(enoent);
-    assertThat(client.unmap(0x20_0008, 8, 0)).isEqualTo(enoent);
+    assertThat(client.unmap(0x60_0000, PAGE, 0)).as("half of one").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x60_1000, PAGE, 0)).as("the other half").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x60_1000, 3 * PAGE, 0)).as("and beyond").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x20_1000, 0x40_0000, 0)).as("one and a half").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x20_0000, 0, 0)).as("nothing").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x20_0000, -1, 0)).as("wraps").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x20_0008, 8, 0)).isEqualTo(EINVAL);
     assertThat(client.unmap(0x20_0000, PAGE, 1)).as("dirty pages").isEqualTo(EINVAL);
     assertThat(client.unmap(0x20_0000, PAGE, DmaUnmap.FLAG_ALL)).isEqualTo(EINVAL);
+    assertThat(client.unmap(0, 0x20_0000, 0)).as("below").isEqualTo(enoent);
+    assertThat(client.unmap(0x20_2000, 0x3f_e000, 0)).as("between").isEqualTo(enoent);
+    assertThat(client.unmap(0x60_2000, PAGE, 0)).as("above").isEqualTo(enoent);
     assertThat(served.server.mappings()).isEqualTo(3);
 
     assertThat(client.unmap(0x60_0000, 2 * PAGE, 0)).isZero();
@@ -213,6 +215,31 @@ final class ClientMemoryTest {
     assertThat(client.unmap(0, 0, DmaUnmap.FLAG_ALL)).isZero();
     assertThat(served.server.mappings()).isZero();
     client.linux.close(file);
+  }
+
+  /** QEMU does so when a page directory of a guest's I/O page table becomes empty. */
+  @Test
+  void oneUnmapTakesAllMappingsOfItsRange() {
+    int old = client.memory(4 * PAGE);
+    for (int i = 0; i < 4; i++) {
+      assertThat(client.map(0x20_0000 + 2L * i * PAGE, PAGE, old, i * PAGE)).isZero();
+    }
+    assertThat(client.map(0x40_0000, PAGE, old, 0)).isZero();
+    assertThat(client.unmap(0x20_0000, 0x20_0000, 0)).isZero();
+    assertThat(client.in.getLong(DmaUnmap.LENGTH)).isEqualTo(0x20_0000);
+    assertThat(served.server.mappings()).isEqualTo(1);
+    assertThat(device.read(0x40_0000)).isNotNull();
+
+    int other = client.memory(PAGE);
+    client.put(old, 0, 1);
+    assertThat(client.map(0x20_0000, PAGE, other, 0)).as("the same address again").isZero();
+    assertThat(device.write(0x20_0000, 7)).isTrue();
+    assertThat(client.get(other, 0)).isEqualTo(7);
+    assertThat(client.get(old, 0)).as("memory that was taken back").isEqualTo(1);
+    assertThat(client.unmap(0x1f_f000, 0x40_0000, 0)).as("holes on both sides").isZero();
+    assertThat(served.server.mappings()).isZero();
+    client.linux.close(old);
+    client.linux.close(other);
   }
 
   @Test
