@@ -234,6 +234,7 @@ wait_for_guests() {
         unset "GUEST_PROCESS[$guest]"
         report_results "$guest"
         report_jobs "$guest"
+        report_refused_memory "$guest"
         end_servers "$guest"
       fi
     done

@@ -50,6 +50,20 @@ report_jobs() {
   done < "$OUT/$guest/jobs"
 }
 
+# QEMU says it when a server of the project refuses memory that the guest gives to a device: the guest's programs need not
+# notice, and the device then works on pages that are the guest's own.
+# $1: guest
+report_refused_memory() {
+  local log=$OUT/$1/qemu.log scenario
+  [ -f "$log" ] || return 0
+  scenario=$(awk 'NR == 1 { print $1 }' "$OUT/$1/jobs")
+  if grep -qE 'dma_map\(.*\) = -|error reply on async request command 2 ' "$log"; then
+    note_result FAIL "$scenario" "the device takes all memory that QEMU gives it, guest $1" 0 "$log"
+  else
+    note_result PASS "$scenario" "the device takes all memory that QEMU gives it, guest $1" 0 "$log"
+  fi
+}
+
 # Prints one line a check, what failed once more, and the counts, writes them as JUnit XML, and fails when a check did.
 # $1: XML file
 summary() {
