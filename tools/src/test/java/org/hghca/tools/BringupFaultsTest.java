@@ -137,9 +137,12 @@ class BringupFaultsTest {
         .toList();
   }
 
+  /** Whatever fails, the board is given back. */
   private static BringupReport run(BringupOptions options) {
     List<StepResult> results = new ArrayList<>();
-    return new Bringup(options).run(results::add);
+    BringupReport report = new Bringup(options).run(results::add);
+    assertThat(report.notReleased()).as("%s", failures(report)).isEmpty();
+    return report;
   }
 
   private static BringupOptions withoutSpeed(BringupOptions of) {

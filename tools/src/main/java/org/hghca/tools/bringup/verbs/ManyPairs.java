@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
+import org.hghca.provider.Undo;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.StepFailedException;
@@ -136,11 +137,10 @@ final class ManyPairs implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      drain();
-    } finally {
-      pairs.reversed().forEach(Pair::close);
+    try (Undo closing = new Undo()) {
+      pairs.forEach(pair -> closing.add(pair::close));
       pairs.clear();
+      drain();
     }
   }
 

@@ -1,14 +1,14 @@
 package org.hghca.tools.bringup.verbs;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Set;
+import org.hghca.provider.Undo;
 import org.hghca.tools.bringup.board.Driver;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
@@ -54,7 +54,11 @@ public final class Pair implements AutoCloseable {
   }
 
   private final Driver driver;
-  private final Deque<AutoCloseable> resources = new ArrayDeque<>();
+  private final Undo resources = new Undo();
+
+  /** Closed first, as regions may be in use by their requests: by those of the other end, too. */
+  private final Undo queuePairs = new Undo();
+
   private final End left;
   private final End right;
   private final Completions completions = new Completions(1);
@@ -105,29 +109,29 @@ public final class Pair implements AutoCloseable {
       boolean notified,
       int depth,
       int ringEntries) {
-    ProtectionDomain domain = kept(context.allocateProtectionDomain());
+    ProtectionDomain domain = context.allocateProtectionDomain();
+    resources.add(domain::close);
     CompletionQueueConfig config =
         CompletionQueueConfig.of(COMPLETIONS).withRingEntries(ringEntries);
     if (notified) {
-      config = config.withChannel(kept(context.createCompletionChannel()));
+      CompletionChannel channel = context.createCompletionChannel();
+      resources.add(channel::close);
+      config = config.withChannel(channel);
     }
-    CompletionQueue queue = kept(context.createCompletionQueue(config));
-    MemoryRegion memory = kept(domain.allocate(bytes, access(context)));
+    CompletionQueue queue = context.createCompletionQueue(config);
+    resources.add(queue::close);
+    MemoryRegion memory = domain.allocate(bytes, access(context));
+    resources.add(memory::close);
     QueuePair pair =
-        kept(
-            domain.createQueuePair(
-                QueuePairConfig.of(type, queue, queue)
-                    .sendDepth(depth)
-                    .receiveDepth(depth)
-                    .maxSendSge(ELEMENTS)
-                    .maxInline(inline)
-                    .signalAll()));
+        domain.createQueuePair(
+            QueuePairConfig.of(type, queue, queue)
+                .sendDepth(depth)
+                .receiveDepth(depth)
+                .maxSendSge(ELEMENTS)
+                .maxInline(inline)
+                .signalAll());
+    queuePairs.add(pair::close);
     return new End(context, domain, queue, memory, pair);
-  }
-
-  private <T extends AutoCloseable> T kept(T resource) {
-    resources.push(resource);
-    return resource;
   }
 
   /** The rights that regions of a device can have. */
@@ -203,7 +207,7 @@ public final class Pair implements AutoCloseable {
   /** Deregisters a region of its ends: at once, or with them where a prompt may look at them. */
   public void release(MemoryRegion region) {
     if (driver.isKept()) {
-      resources.push(region);
+      resources.add(region::close);
     } else {
       region.close();
     }
@@ -214,15 +218,9 @@ public final class Pair implements AutoCloseable {
     driver.close(this::closeAll);
   }
 
+  /** What cannot be closed does not keep the rest open. */
   private void closeAll() {
-    while (!resources.isEmpty()) {
-      try {
-        resources.pop().close();
-      } catch (RuntimeException e) {
-        throw e;
-      } catch (Exception e) {
-        throw new IllegalStateException(e);
-      }
-    }
+    try (resources;
+        queuePairs) {}
   }
 }

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.hghca.provider.Undo;
 
 /**
  * Measures the same sizes over all peers, in rounds, so that what else the machine does hits all of
@@ -42,14 +43,13 @@ public final class PeerRun {
 
   /** Measures, and returns the rows: of each size those of all peers. */
   public List<PeerRow> run() {
-    List<Peer> opened = new ArrayList<>();
     List<PeerRow> rows = new ArrayList<>();
     List<Cell> cells = new ArrayList<>();
-    try {
+    try (Undo opened = new Undo()) {
       for (Entrant entrant : entrants) {
         try {
           Peer peer = entrant.opener().open();
-          opened.add(peer);
+          opened.add(peer::close);
           sizes.forEach(size -> cells.add(new Cell(entrant, peer, size)));
         } catch (IOException | RuntimeException e) {
           for (int size : sizes) {
@@ -58,8 +58,6 @@ public final class PeerRun {
         }
       }
       measure(cells);
-    } finally {
-      opened.reversed().forEach(Peer::close);
     }
     cells.forEach(cell -> rows.add(cell.row()));
     return sorted(rows);
