@@ -8,20 +8,50 @@ import org.hghca.tools.bringup.verbs.Transfers;
 import org.hghca.tools.bringup.verbs.Transfers.Kind;
 import org.hghca.verbs.QpType;
 
-/** Messages of every length, and messages across every boundary, one at a time. */
+/**
+ * Messages of every length, and messages across every boundary, one at a time. The first ones
+ * differ in all ways at once: where time runs out, no kind and no boundary is left untested.
+ */
 final class Lengths {
   private static final int LONGEST = 520;
 
-  /** Has no divisor in common with the number of lengths: each comes once, far from the last. */
-  private static final int STRIDE = 199;
+  /**
+   * Has no divisor in common with the number of lengths, nor has the number of kinds; the first 48
+   * lengths have each remainder modulo 32, and their gaps are at most 29.
+   */
+  private static final int STRIDE = 29;
 
   private static final int BYTES = 64 * 1024;
   private static final int TARGET = 32 * 1024;
-  private static final int LEAST = 48;
+  static final int LEAST = 48;
   private static final int[] BOUNDARIES = {128, 256, 4096};
   private static final int[] BEFORE = {1, 31, 32, 96};
   private static final int[] BEHIND = {1, 31, 32, 97, 224};
   private static final Kind[] KINDS = {Kind.WRITE, Kind.SEND, Kind.READ};
+
+  /**
+   * How a message crosses a boundary: bytes before it and behind it, in its target or its source.
+   */
+  record Crossing(Kind kind, int boundary, int before, int behind, boolean inTarget) {
+    static final int ALL = KINDS.length * BOUNDARIES.length * BEFORE.length * BEHIND.length * 2;
+
+    /**
+     * All of them in an order in which every step changes the kind or the boundary, and the place.
+     *
+     * @param i from 0 to {@link #ALL} - 1
+     */
+    static Crossing of(int i) {
+      // The two moduli have no divisor in common: each pair of remainders comes once.
+      int what = i % (KINDS.length * BOUNDARIES.length);
+      int where = i % (BEFORE.length * BEHIND.length * 2);
+      return new Crossing(
+          KINDS[what % KINDS.length],
+          BOUNDARIES[what / KINDS.length],
+          BEFORE[where / 2 % BEFORE.length],
+          BEHIND[where / 2 / BEFORE.length],
+          where % 2 == 0);
+    }
+  }
 
   private final Driver driver;
 
@@ -41,8 +71,8 @@ final class Lengths {
     try (Pair pair = new Pair(driver, QpType.RC, BYTES, 0).connect()) {
       Transfers transfers = new Transfers(driver, pair);
       for (int i = 0; quota.hasNext(); i++) {
-        int length = first + i * STRIDE % lengths;
-        Kind kind = KINDS[i / lengths % KINDS.length];
+        int length = length(i, first);
+        Kind kind = kind(i);
         int from = i * 7 % 64;
         int to = TARGET + i * 5 % 16 * driver.abilities().destinationAlignment();
         transfers.move(o, kind, length, from, to);
@@ -52,26 +82,34 @@ final class Lengths {
     quota.close(o, "messages");
   }
 
+  /**
+   * The length of a message: with {@link #kind} each pair comes once.
+   *
+   * @param first the shortest
+   */
+  static int length(int i, int first) {
+    return first + i * STRIDE % (LONGEST + 1 - first);
+  }
+
+  static Kind kind(int i) {
+    return KINDS[i % KINDS.length];
+  }
+
   /** Messages that begin before a boundary and end behind it, in their source and their target. */
   void acrossBoundaries(Observation o, Duration time) {
     o.expect(
         "messages across 128, 256 and 4,096 bytes, in their source and in their target, by WRITE,"
             + " SEND and READ");
-    int planned = 2 * BOUNDARIES.length * BEFORE.length * BEHIND.length * KINDS.length;
-    Quota quota = new Quota(time, planned, LEAST);
+    Quota quota = new Quota(time, Crossing.ALL, LEAST);
     try (Pair pair = new Pair(driver, QpType.RC, BYTES, 0).connect()) {
       Transfers transfers = new Transfers(driver, pair);
       for (int i = 0; quota.hasNext(); i++) {
-        int boundary = BOUNDARIES[i % BOUNDARIES.length];
-        int before = BEFORE[i / BOUNDARIES.length % BEFORE.length];
-        int behind = BEHIND[i / BOUNDARIES.length / BEFORE.length % BEHIND.length];
-        int rest = i / BOUNDARIES.length / BEFORE.length / BEHIND.length;
-        boolean inTarget = rest % 2 == 0;
-        Kind kind = KINDS[rest / 2 % KINDS.length];
-        int back = inTarget ? aligned(before) : before;
-        int from = 8192 + (inTarget ? 64 : boundary - back);
-        int to = TARGET + (inTarget ? boundary - back : 1024);
-        transfers.move(o, kind, back + behind, from, to);
+        Crossing crossing = Crossing.of(i);
+        boolean inTarget = crossing.inTarget;
+        int back = inTarget ? aligned(crossing.before) : crossing.before;
+        int from = 8192 + (inTarget ? 64 : crossing.boundary - back);
+        int to = TARGET + (inTarget ? crossing.boundary - back : 1024);
+        transfers.move(o, crossing.kind, back + crossing.behind, from, to);
         quota.did();
       }
     }
