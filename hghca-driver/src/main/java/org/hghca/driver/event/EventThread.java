@@ -71,6 +71,12 @@ public final class EventThread implements EventQueue.Reader {
   /** Whether the last wait for an interrupt ran out. */
   private boolean silent;
 
+  /** Whether the last wait ended with an interrupt, and nothing was read since. */
+  private boolean interrupted;
+
+  /** Completion events that were read before their interrupts, which may still come. */
+  private long unconfirmed;
+
   /** The number of consecutive empty polls. */
   private int emptyPolls;
 
@@ -227,8 +233,11 @@ public final class EventThread implements EventQueue.Reader {
     }
     if (silent && completions > 0 && !isInterruptedLate()) {
       missed.add(completions);
+    } else if (!silent && !interrupted && interrupts != null) {
+      unconfirmed += completions;
     }
     silent = false;
+    interrupted = false;
     return found;
   }
 
@@ -252,7 +261,14 @@ public final class EventThread implements EventQueue.Reader {
   private void await() {
     if (interrupts != null) {
       long start = System.nanoTime();
-      silent = interrupts.await(SWEEP_NANOS) == 0 && System.nanoTime() - start >= SWEEP_NANOS;
+      interrupted = interrupts.await(SWEEP_NANOS) != 0;
+      silent = !interrupted && System.nanoTime() - start >= SWEEP_NANOS;
+      if (silent) {
+        missed.add(unconfirmed);
+      }
+      if (silent || interrupted) {
+        unconfirmed = 0;
+      }
     } else if (queues.isEmpty() && watched.isEmpty()) {
       LockSupport.parkNanos(this, SWEEP_NANOS);
     } else {
