@@ -54,14 +54,11 @@ report_jobs() {
 # notice, and the device then works on pages that are the guest's own.
 # $1: guest
 report_refused_memory() {
-  local log=$OUT/$1/qemu.log scenario
+  local log=$OUT/$1/qemu.log status=PASS scenario
   [ -f "$log" ] || return 0
   scenario=$(awk 'NR == 1 { print $1 }' "$OUT/$1/jobs")
-  if grep -qE 'dma_map\(.*\) = -|error reply on async request command 2 ' "$log"; then
-    note_result FAIL "$scenario" "the device takes all memory that QEMU gives it, guest $1" 0 "$log"
-  else
-    note_result PASS "$scenario" "the device takes all memory that QEMU gives it, guest $1" 0 "$log"
-  fi
+  ! grep -qE 'dma_map\(.*\) = -|error reply on async request command 2 ' "$log" || status=FAIL
+  note_result "$status" "$scenario" "the device takes all memory that QEMU gives it, guest $1" 0 "$log"
 }
 
 # Prints one line a check, what failed once more, and the counts, writes them as JUnit XML, and fails when a check did.
