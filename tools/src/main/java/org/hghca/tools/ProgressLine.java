@@ -60,8 +60,10 @@ final class ProgressLine implements AutoCloseable {
     show(() -> line);
   }
 
+  /** At once: what is shown may be over before the next period. */
   private synchronized void show(Supplier<String> line) {
     text = line;
+    print(line.get());
   }
 
   /** Shows none until another follows. */
