@@ -3,7 +3,6 @@ package org.hghca.vfio.trace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 
@@ -11,6 +10,9 @@ import java.util.function.Consumer;
  * Memory of fixed size for records, the newest of which it keeps. A writer claims a slot by one
  * atomic addition and waits for nobody. Thread-safe; the record of a thread that stood still while
  * the others filled the whole ring is lost.
+ *
+ * <p>The number of slots claimed has the first line of the memory for itself: two devices' rings,
+ * each written by a thread of its own, share no cache line.
  *
  * <pre>
  * 00h stamp: position + 1 when the record is whole, else 0
@@ -27,21 +29,15 @@ final class TraceRing {
   private static final int THIRD = 48;
   private static final int FOURTH = 56;
   private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
-  private static final VarHandle CLAIMED;
 
-  static {
-    try {
-      CLAIMED = MethodHandles.lookup().findVarHandle(TraceRing.class, "claimed", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  /** Slots that were claimed so far. */
+  private static final long CLAIMED = 0;
+
+  /** The first slot; processors fetch lines by two. */
+  private static final long SLOTS = 128;
 
   private final MemorySegment memory;
   private final long mask;
-
-  /** Slots that were claimed so far. */
-  private volatile long claimed;
 
   /**
    * An empty ring.
@@ -50,15 +46,15 @@ final class TraceRing {
    */
   TraceRing(int slots) {
     // A thread may still record when the trace has been written: the memory lives as long as it.
-    memory = Arena.ofAuto().allocate((long) slots * SLOT, SLOT);
+    memory = Arena.ofAuto().allocate(SLOTS + (long) slots * SLOT, SLOTS);
     mask = slots - 1L;
     memory.fill((byte) 0); // now, so that no record waits for a page
   }
 
   void write(int kind, long begin, long end, long first, long second, long third, long fourth) {
     MemorySegment slots = memory;
-    long position = (long) CLAIMED.getAndAdd(this, 1L);
-    long at = (position & mask) * SLOT;
+    long position = (long) LONG.getAndAdd(slots, CLAIMED, 1L);
+    long at = at(position);
     LONG.set(slots, at, 0L);
     VarHandle.storeStoreFence(); // a reader sees that the old record is going before the new one
     LONG.set(slots, at + BEGIN, begin);
@@ -77,11 +73,11 @@ final class TraceRing {
    * @return number of records that are no longer there, or not whole yet
    */
   long read(Consumer<TraceRecord> reader) {
-    long end = claimed;
+    long end = (long) LONG.getVolatile(memory, CLAIMED);
     long start = Math.max(0, end - mask - 1);
     long lost = start;
     for (long position = start; position < end; position++) {
-      long at = (position & mask) * SLOT;
+      long at = at(position);
       long before = (long) LONG.getAcquire(memory, at);
       long kind = get(at + KIND);
       long begin = get(at + BEGIN);
@@ -99,6 +95,10 @@ final class TraceRing {
       }
     }
     return lost;
+  }
+
+  private long at(long position) {
+    return SLOTS + (position & mask) * SLOT;
   }
 
   private long get(long at) {
