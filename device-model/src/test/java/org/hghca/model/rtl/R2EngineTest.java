@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.junit.jupiter.api.Test;
@@ -139,5 +140,32 @@ class R2EngineTest {
     }
 
     assertThat(tails).hasSizeGreaterThan(2);
+  }
+
+  /** So that a recorded run can be compared with another of the same card, entry by entry. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 50})
+  void unknownDetailsDoNotDependOnTheTime(int idleSteps) {
+    List<String> atOnce = sixteenEntries(0);
+
+    assertThat(sixteenEntries(idleSteps)).isEqualTo(atOnce);
+    assertThat(new HashSet<>(atOnce)).hasSizeGreaterThan(8);
+  }
+
+  private List<String> sixteenEntries(int idleSteps) {
+    pair = new TestPair(QpcServiceType.RC, 1);
+    for (int i = 0; i < 8; i++) {
+      pair.b.receive(QPN, data(0x8000, 64));
+      for (int idle = 0; idle < idleSteps; idle++) {
+        assertThat(pair.a.engine.step(0, 256)).isFalse();
+        assertThat(pair.b.engine.step(0, 256)).isFalse();
+      }
+      pair.a.post(QPN, SEND, null, data(0, 8));
+      pair.run();
+    }
+    return Stream.of(cqes(pair.a, QPN), cqes(pair.b, receiveQueue()))
+        .flatMap(List::stream)
+        .map(cqe -> HexFormat.of().formatHex(cqe, 24, 32))
+        .toList();
   }
 }

@@ -5,7 +5,6 @@ import static org.hghca.wire.PacketOpcode.*;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.random.RandomGenerator;
 import org.hghca.abi.Cqe;
 import org.hghca.model.rtl.Contexts;
 import org.hghca.model.rtl.OnChipCq;
@@ -23,30 +22,39 @@ final class CqeWriter {
 
   private final Contexts contexts;
   private final Translation translation;
-  private final RandomGenerator random;
+  private final Unknowns unknowns;
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, Cqe.SIZE);
   private long entries;
 
-  CqeWriter(Contexts contexts, Translation translation, RandomGenerator random) {
+  CqeWriter(Contexts contexts, Translation translation, Unknowns unknowns) {
     this.contexts = contexts;
     this.translation = translation;
-    this.random = random;
+    this.unknowns = unknowns;
   }
 
   void sent(OnChipQp qp, int opcode, int wqeOffset, long length) {
+    OnChipCq queue = contexts.completionQueue(qp.sendCqn);
+    int unknown = unknown(queue);
     encode(qp, qp.remoteQpn, length, wqeOffset, true, opcode);
-    entry.set(ValueLayout.JAVA_BYTE, IS_SEND_OFFSET, (byte) (random.nextBoolean() ? 1 : 0x80));
-    put(qp.sendCqn);
+    entry.set(ValueLayout.JAVA_BYTE, IS_SEND_OFFSET, (byte) ((unknown & 1) != 0 ? 1 : 0x80));
+    put(queue, unknown);
   }
 
   /** The offset of a receive WQE is in units of 16 bytes. */
   void received(OnChipQp qp, int remoteQpn, int operation, int wqeOffset, long length) {
-    encode(qp, remoteQpn, length, wqeOffset >>> 4, false, operation(operation));
-    put(qp.receiveCqn);
+    OnChipCq queue = contexts.completionQueue(qp.receiveCqn);
+    int unknown = unknown(queue);
+    int opcode = operation(operation, (unknown & 1) != 0);
+    encode(qp, remoteQpn, length, wqeOffset >>> 4, false, opcode);
+    put(queue, unknown);
   }
 
-  private int operation(int operation) {
-    boolean only = random.nextBoolean();
+  /** Of the next entry. */
+  private int unknown(OnChipCq queue) {
+    return unknowns.at(queue.cqn, queue.offset);
+  }
+
+  private static int operation(int operation, boolean only) {
     return switch (operation) {
       case SEND_LAST, SEND_ONLY -> only ? SEND_ONLY : SEND_LAST;
       case SEND_LAST_IMM, SEND_ONLY_IMM -> only ? SEND_ONLY_IMM : SEND_LAST_IMM;
@@ -69,11 +77,10 @@ final class CqeWriter {
         send,
         opcode,
         Cqe.OWNER_HARDWARE);
-    entry.set(ValueLayout.JAVA_BYTE, UNUSED_OFFSET, (byte) random.nextInt());
   }
 
-  private void put(int cqn) {
-    OnChipCq queue = contexts.completionQueue(cqn);
+  private void put(OnChipCq queue, int unknown) {
+    entry.set(ValueLayout.JAVA_BYTE, UNUSED_OFFSET, (byte) (unknown >>> 8));
     translation.writeQueue(queue.key, queue.offset, entry, 0, Cqe.SIZE);
     queue.offset = queue.offset + Cqe.SIZE & (Cqe.SIZE << queue.logSize) - 1;
     entries++;

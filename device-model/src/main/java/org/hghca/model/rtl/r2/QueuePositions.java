@@ -1,6 +1,5 @@
 package org.hghca.model.rtl.r2;
 
-import java.util.random.RandomGenerator;
 import org.hghca.model.rtl.ConnectionState;
 
 /**
@@ -31,10 +30,10 @@ final class QueuePositions {
   }
 
   /** It is not known whether a queue pair that was in RESET starts again. */
-  void lookForReset(RandomGenerator random) {
+  void lookForReset(Unknowns unknowns) {
     if (life != connection.qp.lives()) {
       life = connection.qp.lives();
-      if (random.nextBoolean()) {
+      if ((unknowns.at(connection.qp.qpn, life) & 1) != 0) {
         sendOffset = 0;
         receiveOffset = 0;
       }

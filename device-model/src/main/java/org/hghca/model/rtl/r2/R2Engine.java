@@ -34,6 +34,7 @@ public final class R2Engine implements DataPath {
   private final EthernetPort port;
   private final Translation translation;
   private final RandomGenerator random;
+  private final Unknowns unknowns;
   private final Stops stops;
   private final ConnectionStates connections;
   private final CqeWriter cqes;
@@ -47,9 +48,10 @@ public final class R2Engine implements DataPath {
     this.port = card.port();
     this.translation = card.translation();
     this.random = new SplittableRandom(seed);
+    this.unknowns = new Unknowns(seed);
     this.stops = new Stops(card.hazards());
     this.connections = new ConnectionStates(card.contexts());
-    this.cqes = new CqeWriter(card.contexts(), translation, random);
+    this.cqes = new CqeWriter(card.contexts(), translation, unknowns);
     this.replies = new Replies(translation, port, counters);
     this.receiver = new Receiver(translation, cqes, replies, card.hazards(), counters);
     this.sender =
@@ -71,6 +73,7 @@ public final class R2Engine implements DataPath {
     if (queues[number] == null) {
       queues[number] = new QueuePositions(connection);
     }
+    queues[number].lookForReset(unknowns);
     return queues[number];
   }
 
@@ -91,7 +94,6 @@ public final class R2Engine implements DataPath {
   private void receive(Packet packet) {
     counters.packetsReceived++;
     QueuePositions to = queues(packet.destinationQpn);
-    to.lookForReset(random);
     if (!to.connection.qp.programmed) {
       counters.drops.count(DropCause.NO_QUEUE_PAIR);
     } else if (!isResponse(packet.opcode & OPERATION_MASK)) {

@@ -92,7 +92,6 @@ final class SendSide {
 
   private void ring(long doorbell) {
     QueuePositions queues = engine.queues(Doorbell.qpn(doorbell));
-    queues.lookForReset(random);
     queues.head = Doorbell.headUnits16(doorbell) * UNIT;
     queues.hasReachedHead = false;
     if (!queues.isRung) {
