@@ -61,7 +61,8 @@ public enum DriverParameter {
   SLOW(
       "slow",
       "1 to 1000000",
-      "how many times slower than a card the device is; multiplies every time-out"),
+      "how many times slower than a card the device is, such as a logic simulator; multiplies every"
+          + " time-out"),
 
   /** The file of {@link org.hghca.vfio.trace.TraceFile}. */
   TRACE(

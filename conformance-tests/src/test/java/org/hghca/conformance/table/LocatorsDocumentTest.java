@@ -9,13 +9,13 @@ import java.util.List;
 import org.hghca.vfio.DriverParameter;
 import org.junit.jupiter.api.Test;
 
-/** The page for writers of backends lists exactly the driver's parameters in the code. */
-class BackendsDocumentTest {
+/** The page of locators lists exactly the driver's parameters in the code. */
+class LocatorsDocumentTest {
 
   @Test
   void parametersOfThePageAreThoseOfTheCode() throws IOException {
     List<String> rows =
-        Files.readAllLines(CaseTable.project().resolve("docs/backends.md")).stream()
+        Files.readAllLines(CaseTable.project().resolve("docs/locators.md")).stream()
             .filter(line -> line.matches("\\| `\\w+=` \\|.*"))
             .toList();
 
