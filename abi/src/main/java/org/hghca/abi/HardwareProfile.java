@@ -27,9 +27,6 @@ public final class HardwareProfile {
   /** The makers' second RTL. */
   public static final HardwareProfile R2 = new HardwareProfile(ProfileValues.r2());
 
-  private static final int MAX_SGE = 16;
-  private static final int RECEIVE_UNITS_WITHOUT_DATA = 2; // next unit and terminator
-
   private final ProfileValues values;
 
   private HardwareProfile(ProfileValues values) {
@@ -126,11 +123,6 @@ public final class HardwareProfile {
     return values.eventQueues;
   }
 
-  /** Bytes between QP contexts in ICM. */
-  public int qpcEntrySize() {
-    return values.qpcEntrySize;
-  }
-
   /** Bytes between CQ contexts in ICM. The first RTL uses 64 although its DEV_LIM says 128. */
   public int cqcEntrySize() {
     return values.cqcEntrySize;
@@ -139,21 +131,6 @@ public final class HardwareProfile {
   /** Bytes between EQ contexts in ICM. DEV_LIM says 64, the second RTL uses 128. */
   public int eqcEntrySize() {
     return values.eqcEntrySize;
-  }
-
-  /** Bytes between MPT entries in ICM. */
-  public int mptEntrySize() {
-    return values.mptEntrySize;
-  }
-
-  /** Bytes between MTT entries in ICM. */
-  public int mttEntrySize() {
-    return values.mttEntrySize;
-  }
-
-  /** Maximum number of entries of one WRITE_MTT. On the RTL 256 hang and 257 write nothing. */
-  public int mttMaxPerWrite() {
-    return values.mttMaxPerWrite;
   }
 
   /**
@@ -270,55 +247,12 @@ public final class HardwareProfile {
     return values.positionsResumable;
   }
 
-  /** Smallest stride of a work queue, in bytes; strides are powers of two. */
-  public int minStride() {
-    return values.minStride;
-  }
-
-  /** Largest stride of a send queue, in bytes. */
-  public int maxSendStride() {
-    return values.maxSendStride;
-  }
-
-  /** Largest stride of a receive queue, in bytes. */
-  public int maxReceiveStride() {
-    return values.maxReceiveStride;
-  }
-
-  /** Largest work queue, in bytes: sq_head has 16 bits of 16 bytes. */
-  public int maxQueueBytes() {
-    return values.maxQueueBytes;
-  }
-
   /**
    * Smallest receive queue, in bytes. The card fetches this much at a time, past the end of a
    * smaller ring.
    */
   public int minReceiveQueueBytes() {
     return values.minReceiveQueueBytes;
-  }
-
-  /** Largest WQE, in bytes. */
-  public int maxDescriptor() {
-    return values.maxDescriptor;
-  }
-
-  /** Maximum number of data units of a send WQE. */
-  public int maxSendSge() {
-    return values.maxSendSge;
-  }
-
-  /**
-   * Maximum number of data units of a receive WQE in slots of {@code stride} bytes: next unit and
-   * terminator must also fit into the slot, and DEV_LIM allows 16.
-   */
-  public int maxReceiveSge(int stride) {
-    return Math.min(MAX_SGE, stride / DataUnit.SIZE - RECEIVE_UNITS_WITHOUT_DATA);
-  }
-
-  /** Maximum number of data units of a receive WQE, at the largest stride. */
-  public int maxReceiveSge() {
-    return maxReceiveSge(maxReceiveStride());
   }
 
   /**

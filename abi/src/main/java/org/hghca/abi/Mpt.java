@@ -52,6 +52,9 @@ public record Mpt(
     int windowCountLimit,
     long mttSegment,
     int mttSize) {
+  /** Bytes from one entry to the next in ICM. */
+  public static final int ENTRY_SIZE = 64;
+
   /** 00h: attributes and access rights, {@link MptFlags}. */
   public static final MailboxField FLAGS = MailboxField.dword("flags", 0x00);
 

@@ -76,6 +76,9 @@ import java.lang.foreign.MemorySegment;
  * <p>Mutable; not safe for use by several threads at once.
  */
 public final class QueuePairContext {
+  /** Bytes from one context to the next in ICM. */
+  public static final int ENTRY_SIZE = 256;
+
   /** 00h: attributes that the command changes, {@link OptParamMask}. */
   public static final MailboxField OPT_PARAM_MASK = MailboxField.dword("opt_param_mask", 0x00);
 

@@ -31,6 +31,9 @@ public final class WriteMtt {
   /** Maximum number of entries of a command; with 256 the RTL hangs. */
   public static final int MAX_ENTRIES = 255;
 
+  /** Bytes of an entry in ICM. */
+  public static final int ENTRY_SIZE = 8;
+
   /** 18h, 64 bits: index of the first entry written. */
   public static final MailboxField START_INDEX = MailboxField.qword("mtt_start_index", 0x18);
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HardwareProfileTest {
@@ -44,12 +43,8 @@ class HardwareProfileTest {
 
   @Test
   void icmHasTheStridesAndCapacitiesOfEachReading() {
-    expect(HardwareProfile::qpcEntrySize, 256, 256, 256);
     expect(HardwareProfile::cqcEntrySize, 128, 64, 128);
     expect(HardwareProfile::eqcEntrySize, 64, 64, 128);
-    expect(HardwareProfile::mptEntrySize, 64, 64, 64);
-    expect(HardwareProfile::mttEntrySize, 8, 8, 8);
-    expect(HardwareProfile::mttMaxPerWrite, 255, 255, 255);
     expect(HardwareProfile::mapIcmMaxEntries, 16, 1, 1);
     expect(HardwareProfile::mapIcmMaxPagesPerEntry, 4095, 1024, 1);
     int unbounded = Integer.MAX_VALUE;
@@ -71,14 +66,7 @@ class HardwareProfileTest {
 
   @Test
   void workQueuesHaveTheirGeometry() {
-    expect(HardwareProfile::minStride, 64, 64, 64);
-    expect(HardwareProfile::maxSendStride, 512, 512, 512);
-    expect(HardwareProfile::maxReceiveStride, 512, 512, 512);
-    expect(HardwareProfile::maxQueueBytes, 1048576, 1048576, 1048576);
     expect(HardwareProfile::minReceiveQueueBytes, 512, 512, 1024);
-    expect(HardwareProfile::maxDescriptor, 512, 512, 512);
-    expect(HardwareProfile::maxSendSge, 16, 16, 16);
-    expect(HardwareProfile::maxReceiveSge, 16, 16, 16);
     expect(HardwareProfile::doorbellsInFlight, Integer.MAX_VALUE, 63, 63);
     expect(HardwareProfile::fences, true, false, false);
     expect(HardwareProfile::requestsOutstanding, Integer.MAX_VALUE, 1, 1);
@@ -88,12 +76,6 @@ class HardwareProfileTest {
     expect(HardwareProfile::bytesInFlightBesideRead, Integer.MAX_VALUE, 4096, Integer.MAX_VALUE);
     expect(HardwareProfile::psnWraps, true, false, false);
     expect(HardwareProfile::readsCrossPsnWrap, true, true, false);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"64, 2", "128, 6", "256, 14", "512, 16"})
-  void receiveSlotHoldsNextUnitDataUnitsAndTerminator(int stride, int most) {
-    expect(profile -> profile.maxReceiveSge(stride), most, most, most);
   }
 
   @Test

@@ -6,6 +6,9 @@ import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.abi.WriteMtt;
 
 /**
  * The position of each table in the card's ICM address space: each table is as large as DEV_LIM and
@@ -43,7 +46,7 @@ final class IcmLayout {
     add(
         IcmTable.QPC,
         limits.maxQpsLog(),
-        profile.qpcEntrySize(),
+        QueuePairContext.ENTRY_SIZE,
         limits.qpcEntrySize(),
         profile.qpcCapacityPages());
     add(
@@ -61,13 +64,13 @@ final class IcmLayout {
     add(
         IcmTable.MPT,
         Math.max(limits.maxMptsLog(), profile.keyIndexBits()),
-        profile.mptEntrySize(),
+        Mpt.ENTRY_SIZE,
         limits.mptEntrySize(),
         profile.mptCapacityPages());
     add(
         IcmTable.MTT,
         MOST_LOG_MTTS,
-        profile.mttEntrySize(),
+        WriteMtt.ENTRY_SIZE,
         limits.mttEntrySize(),
         profile.mttCapacityPages());
     if (Long.compareUnsigned(end, limits.maxIcmSize()) > 0) {

@@ -251,10 +251,10 @@ public final class CommandInterface implements AutoCloseable {
    * @param pageAddress the bus address of the page of entry i, called once for each i, from 0
    */
   public void writeMtt(long startIndex, int count, LongUnaryOperator pageAddress) {
-    if (count < 1 || count > profile.mttMaxPerWrite()) {
+    if (count < 1 || count > WriteMtt.MAX_ENTRIES) {
       throw new UnsupportedCommandException(
           "WRITE_MTT of %d entries: profile %s takes 1 to %d in a command"
-              .formatted(count, profile, profile.mttMaxPerWrite()));
+              .formatted(count, profile, WriteMtt.MAX_ENTRIES));
     }
     channel.execute(
         Command.in(

@@ -7,10 +7,13 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.abi.WorkQueueLimits;
+import org.hghca.abi.WriteMtt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -35,21 +38,14 @@ class HardwareProfileTest {
         fact("misplaced PSNs", HardwareProfile::misplacesSequenceNumbers, false, true, false),
         fact("SQD and SQE", HardwareProfile::sqdSqeStates, true, false, false),
         fact("events and interrupts", HardwareProfile::eventQueues, true, false, false),
-        fact("QPC stride", HardwareProfile::qpcEntrySize, 256, 256, 256),
         fact("CQC stride", HardwareProfile::cqcEntrySize, 128, 64, 128),
         fact("EQC stride", HardwareProfile::eqcEntrySize, 64, 64, 128),
-        fact("MPT stride", HardwareProfile::mptEntrySize, 64, 64, 64),
-        fact("MTT stride", HardwareProfile::mttEntrySize, 8, 8, 8),
-        fact("WRITE_MTT entries", HardwareProfile::mttMaxPerWrite, 255, 255, 255),
         fact("ICM may be unmapped", HardwareProfile::icmReclaim, true, false, false),
         fact("the MPT is mapped whole", HardwareProfile::mptMappedWhole, false, true, true),
         fact("the MTT is mapped whole", HardwareProfile::mttMappedWhole, false, true, false),
         fact("bits of a key's index", HardwareProfile::keyIndexBits, 0, 15, 0),
         fact("overtaking", HardwareProfile::doorbellsOvertakeCommands, false, true, true),
-        fact("largest queue", HardwareProfile::maxQueueBytes, 0x100000, 0x100000, 0x100000),
         fact("positions resumable", HardwareProfile::positionsResumable, false, true, false),
-        fact("smallest stride", HardwareProfile::minStride, 64, 64, 64),
-        fact("largest WQE", HardwareProfile::maxDescriptor, 512, 512, 512),
         fact("bad requests fail", HardwareProfile::badRequestsReported, true, false, false),
         fact("zero length", HardwareProfile::zeroLength, true, false, false),
         fact("atomics", HardwareProfile::atomics, true, false, false),
@@ -133,27 +129,15 @@ class HardwareProfileTest {
     assertThat(HardwareProfile.S.doorbellsInFlight()).isEqualTo(HardwareProfile.UNBOUNDED);
   }
 
-  @ParameterizedTest
-  @CsvSource({"64, 2", "128, 6", "256, 14"})
-  void receiveSlotHasRoomForTheNextUnitAndTheTerminator(int stride, int dataUnits) {
-    assertThat(HardwareProfile.R1.maxReceiveSge(stride)).isEqualTo(dataUnits);
-    assertThat(HardwareProfile.R2.maxReceiveSge(stride)).isEqualTo(dataUnits);
-  }
-
   @Test
-  void receiveStridesHaveTheirLargestValues() {
-    assertThat(HardwareProfile.R1.maxReceiveStride()).isEqualTo(512);
-    assertThat(HardwareProfile.R2.maxReceiveStride()).isBetween(256, 1024);
-    assertThat(HardwareProfile.R1.maxReceiveSge()).isEqualTo(16);
-    assertThat(HardwareProfile.S.maxReceiveStride()).isEqualTo(512);
-    assertThat(HardwareProfile.S.maxReceiveSge()).isEqualTo(16); // table 3-2-3, max_sg_rq
-  }
-
-  @Test
-  void noProfileAllowsMoreThan16SendElements() {
-    assertThat(HardwareProfile.S.maxSendSge()).isEqualTo(16);
-    assertThat(HardwareProfile.R1.maxSendSge()).isEqualTo(16);
-    assertThat(HardwareProfile.R2.maxSendSge()).isEqualTo(16);
+  void allProfilesHaveTheSameEntriesAndLargestWorkQueue() {
+    assertThat(QueuePairContext.ENTRY_SIZE).isEqualTo(256);
+    assertThat(Mpt.ENTRY_SIZE).isEqualTo(64);
+    assertThat(WriteMtt.ENTRY_SIZE).isEqualTo(8);
+    assertThat(WriteMtt.MAX_ENTRIES).isEqualTo(255); // on the RTL 256 hang, 257 write nothing
+    assertThat(WorkQueueLimits.MAX_BYTES).isEqualTo(0x100000);
+    assertThat(WorkQueueLimits.MAX_WQE_BYTES).isEqualTo(512);
+    assertThat(WorkQueueLimits.MAX_SGE).isEqualTo(16); // table 3-2-3, max_sg and max_sg_rq
   }
 
   @Test

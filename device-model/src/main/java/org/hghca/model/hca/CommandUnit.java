@@ -200,7 +200,7 @@ final class CommandUnit {
     return switch (command) {
       case MAP_ICM -> modifier < 1 || modifier > MapIcm.MAX_ENTRIES ? 0 : MapIcm.size(modifier);
       case WRITE_MTT ->
-          modifier < 1 || modifier > profile.mttMaxPerWrite() ? 0 : WriteMtt.size(modifier);
+          modifier < 1 || modifier > WriteMtt.MAX_ENTRIES ? 0 : WriteMtt.size(modifier);
       default -> command.inboxSize();
     };
   }

@@ -2,6 +2,9 @@ package org.hghca.model.hca;
 
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.InitHca;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.abi.WriteMtt;
 
 /**
  * Interconnect context memory: the location of the card's tables in host memory. Two maps, one for
@@ -54,11 +57,11 @@ final class Icm {
 
   /** Takes the tables from an INIT_HCA. */
   void initialize(InitHca tables, HardwareProfile profile) {
-    queuePairs = new Table(tables.qpcBase(), tables.logQps(), profile.qpcEntrySize());
+    queuePairs = new Table(tables.qpcBase(), tables.logQps(), QueuePairContext.ENTRY_SIZE);
     completionQueues = new Table(tables.cqcBase(), tables.logCqs(), profile.cqcEntrySize());
     eventQueues = new Table(tables.eqcBase(), tables.logEqs(), profile.eqcEntrySize());
-    memoryKeys = new Table(tables.mptBase(), tables.logMpts(), profile.mptEntrySize());
-    pages = new Table(tables.mttBase(), LOG_PAGES, profile.mttEntrySize());
+    memoryKeys = new Table(tables.mptBase(), tables.logMpts(), Mpt.ENTRY_SIZE);
+    pages = new Table(tables.mttBase(), LOG_PAGES, WriteMtt.ENTRY_SIZE);
     initialized = true;
     host.change();
   }

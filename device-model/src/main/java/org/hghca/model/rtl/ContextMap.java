@@ -4,6 +4,7 @@ import java.util.List;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
+import org.hghca.abi.QueuePairContext;
 
 /**
  * The context manager's maps of the tables of queue pairs, completion queues and event queues. The
@@ -29,7 +30,7 @@ final class ContextMap {
     queuePairs.base(tables.qpcBase());
     completionQueues.base(tables.cqcBase());
     eventQueues.base(tables.eqcBase());
-    queuePairs.size((long) profile.qpcEntrySize() << tables.logQps());
+    queuePairs.size((long) QueuePairContext.ENTRY_SIZE << tables.logQps());
     completionQueues.size((long) profile.cqcEntrySize() << tables.logCqs());
     eventQueues.size((long) profile.eqcEntrySize() << tables.logEqs());
   }
@@ -83,7 +84,7 @@ final class ContextMap {
   }
 
   long queuePair(int qpn) {
-    return queuePairs.address((long) qpn * profile.qpcEntrySize());
+    return queuePairs.address((long) qpn * QueuePairContext.ENTRY_SIZE);
   }
 
   long completionQueue(int cqn) {

@@ -7,6 +7,7 @@ import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MulticastGroup;
 import org.hghca.abi.UdUnit;
+import org.hghca.abi.WorkQueueLimits;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpType;
 
@@ -86,11 +87,11 @@ public record Limits(
   }
 
   public int maxSge() {
-    return Math.min(device.maxSg(), profile.maxSendSge());
+    return Math.min(device.maxSg(), WorkQueueLimits.MAX_SGE);
   }
 
   public int maxReceiveSge() {
-    return Math.min(device.maxSgRq(), profile.maxReceiveSge());
+    return Math.min(device.maxSgRq(), WorkQueueLimits.MAX_SGE);
   }
 
   /**
@@ -119,7 +120,7 @@ public record Limits(
   }
 
   public int maxInline() {
-    return Math.min(device.maxDescSize(), profile.maxDescriptor()) - INLINE_OVERHEAD;
+    return Math.min(device.maxDescSize(), WorkQueueLimits.MAX_WQE_BYTES) - INLINE_OVERHEAD;
   }
 
   /** A datagram's address is longer than a remote address. */

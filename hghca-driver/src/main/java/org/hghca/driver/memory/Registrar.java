@@ -5,6 +5,7 @@ import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.MptFlags;
+import org.hghca.abi.WriteMtt;
 import org.hghca.icm.IcmManager;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
@@ -32,7 +33,6 @@ public final class Registrar {
   private final CommandInterface commands;
   private final IcmManager icm;
   private final DeferredFree deferredFree;
-  private final int mttBatch;
   private final int endKey;
   private final long granularity;
   private final int capacity;
@@ -52,7 +52,6 @@ public final class Registrar {
     this.commands = commands;
     this.icm = icm;
     this.deferredFree = deferredFree;
-    this.mttBatch = profile.mttMaxPerWrite();
     this.granularity = profile.remoteBoundsGranularity();
     int keys = (int) Math.min(icm.capacity(IcmTable.MPT), 1L << VARIANT_SHIFT);
     // Key 0 is never allocated: an uninitialized key would name valid memory.
@@ -325,11 +324,11 @@ public final class Registrar {
   }
 
   private void writeMtt(DmaMapping mapping, long firstMtt, long pages, long inPage) {
-    for (long done = 0; done < pages; done += mttBatch) {
+    for (long done = 0; done < pages; done += WriteMtt.MAX_ENTRIES) {
       long from = done;
       commands.writeMtt(
           firstMtt + from,
-          Math.toIntExact(Math.min(mttBatch, pages - from)),
+          Math.toIntExact(Math.min(WriteMtt.MAX_ENTRIES, pages - from)),
           entry -> pageAddress(mapping, from + entry, inPage));
     }
   }

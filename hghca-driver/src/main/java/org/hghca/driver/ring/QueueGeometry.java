@@ -2,6 +2,7 @@ package org.hghca.driver.ring;
 
 import java.util.function.Supplier;
 import org.hghca.abi.UdUnit;
+import org.hghca.abi.WorkQueueLimits;
 import org.hghca.driver.card.Limits;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
@@ -11,8 +12,8 @@ import org.hghca.vfio.direct.RingMemory;
 
 /**
  * The sizes of a queue pair's rings. A slot is the power of two that holds the largest request: 64
- * bytes to the profile's maximum; a ring is at most 1 MB, because a doorbell gives the offset in 16
- * bits, in units of 16 bytes.
+ * to 512 bytes; a ring is at most 1 MB, because a doorbell gives the offset in 16 bits, in units of
+ * 16 bytes.
  *
  * @param sendSlots a power of two
  * @param receiveSlots a power of two, at least one more than the depth: the card stops at an empty
@@ -72,11 +73,11 @@ public record QueueGeometry(
             "sendDepth %d with %d elements and %d bytes inline"
                 .formatted(c.sendDepth(), c.maxSendSge(), c.maxInline()),
         geometry.sendBytes(),
-        limits.profile().maxQueueBytes());
+        WorkQueueLimits.MAX_BYTES);
     checkBytes(
         () -> "receiveDepth %d with %d elements".formatted(c.receiveDepth(), c.maxReceiveSge()),
         geometry.receiveBytes(),
-        limits.profile().maxQueueBytes());
+        WorkQueueLimits.MAX_BYTES);
     return geometry;
   }
 
@@ -85,7 +86,7 @@ public record QueueGeometry(
    * fit.
    */
   public static int shareDepth(Limits limits, int capacity, int maxSge) {
-    int slots = limits.profile().maxQueueBytes() >> receiveStrideLog(maxSge);
+    int slots = WorkQueueLimits.MAX_BYTES >> receiveStrideLog(maxSge);
     return Math.clamp(capacity, 1, slots - 1);
   }
 

@@ -81,10 +81,10 @@ final class Hangs {
   private static Optional<String> writeMtt(
       HardwareProfile profile, Request request, IcmPages pages) {
     int count = request.inModifier();
-    if (count < 1 || count > profile.mttMaxPerWrite()) {
+    if (count < 1 || count > WriteMtt.MAX_ENTRIES) {
       return Optional.of(
           "WRITE_MTT of 256 entries: hangs; 257 write nothing; 1 to %d are safe (%s)"
-              .formatted(profile.mttMaxPerWrite(), TABLE));
+              .formatted(WriteMtt.MAX_ENTRIES, TABLE));
     }
     if (request.inbox().length < WriteMtt.HEADER.size()) {
       return Optional.empty(); // the card refuses it

@@ -9,6 +9,9 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.abi.WriteMtt;
 import org.hghca.icm.IcmTable;
 
 /** Which pages of the tables in ICM a card was given. Thread-safe. */
@@ -75,11 +78,11 @@ public final class IcmPages {
 
   private static int entrySize(IcmTable table, HardwareProfile profile) {
     return switch (table) {
-      case QPC -> profile.qpcEntrySize();
+      case QPC -> QueuePairContext.ENTRY_SIZE;
       case CQC -> profile.cqcEntrySize();
       case EQC -> profile.eqcEntrySize();
-      case MPT -> profile.mptEntrySize();
-      case MTT -> profile.mttEntrySize();
+      case MPT -> Mpt.ENTRY_SIZE;
+      case MTT -> WriteMtt.ENTRY_SIZE;
     };
   }
 }

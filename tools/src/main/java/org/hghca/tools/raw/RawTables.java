@@ -13,6 +13,7 @@ import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.MptFlags;
+import org.hghca.abi.WriteMtt;
 import org.hghca.icm.IcmManager;
 import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.CommandInterface;
@@ -236,7 +237,7 @@ public final class RawTables implements AutoCloseable {
     int first = nextMtt;
     nextMtt += (count + MTT_LINE - 1) / MTT_LINE * MTT_LINE;
     // Beyond the mapped page the card would read and write bus address 0.
-    long mapped = pages(IcmTable.MTT).segment().byteSize() / profile.mttEntrySize();
+    long mapped = pages(IcmTable.MTT).segment().byteSize() / WriteMtt.ENTRY_SIZE;
     if (nextMtt > mapped) {
       throw new IllegalStateException("more than %d pages to translate".formatted(mapped));
     }
@@ -244,7 +245,7 @@ public final class RawTables implements AutoCloseable {
   }
 
   private void writeMtt(int first, int count, IntToLongFunction page) {
-    int most = profile.mttMaxPerWrite();
+    int most = WriteMtt.MAX_ENTRIES;
     for (int done = 0; done < count; done += most) {
       int from = done;
       commands.writeMtt(

@@ -166,12 +166,12 @@ public final class QueueSteps {
   }
 
   private int page(int qpn) {
-    return qpn * board.profile().qpcEntrySize() / MapIcm.PAGE_SIZE;
+    return qpn * QueuePairContext.ENTRY_SIZE / MapIcm.PAGE_SIZE;
   }
 
   /** Whether the memory of the context has been written. */
   private boolean inMemory(int qpn) {
-    int size = board.profile().qpcEntrySize();
+    int size = QueuePairContext.ENTRY_SIZE;
     byte[] entry =
         board
             .tables()
