@@ -65,7 +65,7 @@ final class CallerRuns {
    *
    * @param command whether it may have been a command
    */
-  void ring(SoftwareHca hca, boolean command) {
+  void workQueued(SoftwareHca hca, boolean command) {
     if (mustNotStep(hca)) {
       loop.wake();
       return;

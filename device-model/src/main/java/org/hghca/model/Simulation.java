@@ -197,7 +197,7 @@ public final class Simulation implements AutoCloseable {
   void endWrite(SoftwareHca hca, boolean queued, boolean command) {
     if (!inline) {
       if (queued) {
-        callerRuns.ring(hca, command);
+        callerRuns.workQueued(hca, command);
       }
       return;
     }

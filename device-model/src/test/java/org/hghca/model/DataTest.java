@@ -166,7 +166,7 @@ class DataTest {
     int size = 1 + (4 + length + 15) / 16;
     NextUnit.write(ring, offset, 0, 0, NextUnit.control(0x0a, size, NextUnit.MARKER), 0);
     pair.b.receive(new Piece(target, 0, 512));
-    pair.a.ring(offset, 0x0a, size, 0);
+    pair.a.ringDoorbell(offset, 0x0a, size, 0);
     assertThat(pair.b.cq.take().bytes()).isEqualTo(length);
     same(ring, offset + 20, target.memory(), 0, length);
   }
@@ -183,7 +183,7 @@ class DataTest {
     MemorySegment ring = pair.a.sendRing.segment();
     NextUnit.link(ring, offsets[0], offsets[1] / 16, 0x08, 3, 0);
     NextUnit.link(ring, offsets[1], offsets[2] / 16, 0x08, 3, 0);
-    pair.a.ring(offsets[0], 0x08, 3, 0);
+    pair.a.ringDoorbell(offsets[0], 0x08, 3, 0);
     for (int offset : offsets) {
       assertThat(pair.a.cq.take().wqe()).isEqualTo(offset);
     }

@@ -345,7 +345,7 @@ class ErrorTest {
     int code = Integer.parseInt(opcode, 16);
     int wqe = pair.a.write(0x0a, 0, 0, 0, new Piece(source, 0, 8));
     NextUnit.write(pair.a.sendRing.segment(), wqe, 0, 0, 0, 0);
-    pair.a.ring(wqe, code, 2, 0);
+    pair.a.ringDoorbell(wqe, code, 2, 0);
     sendFails(wqe, LOCAL_QP_OPERATION);
     assertThat(pair.a.state()).isEqualTo(ERR);
   }
@@ -354,21 +354,21 @@ class ErrorTest {
   void opcodeThatDiffersFromTheDoorbellIsAnOperationError() {
     pair.connect();
     int wqe = pair.a.write(0x08, target.address(), target.key(), 0, new Piece(source, 0, 8));
-    pair.a.ring(wqe, 0x09, 3, 0);
+    pair.a.ringDoorbell(wqe, 0x09, 3, 0);
     sendFails(wqe, LOCAL_QP_OPERATION);
   }
 
   @Test
   void emptyOrOverlongWorkRequestIsAnOperationError() {
     pair.connect();
-    pair.a.ring(0, 0x08, 0, 0);
+    pair.a.ringDoorbell(0, 0x08, 0, 0);
     sendFails(0, LOCAL_QP_OPERATION);
   }
 
   @Test
   void workRequestBeyondTheRingIsAnOperationError() {
     pair.connect();
-    pair.a.ring(4096 - 32, 0x08, 3, 0);
+    pair.a.ringDoorbell(4096 - 32, 0x08, 3, 0);
     sendFails(4096 - 32, LOCAL_QP_OPERATION);
   }
 
@@ -386,7 +386,7 @@ class ErrorTest {
     pair.connect();
     int wqe = pair.a.write(0x0a, 0, 0, 0);
     InlineUnit.writeHeader(pair.a.sendRing.segment(), wqe + 16, 29);
-    pair.a.ring(wqe, 0x0a, 3, 0);
+    pair.a.ringDoorbell(wqe, 0x0a, 3, 0);
     sendFails(wqe, LOCAL_QP_OPERATION);
   }
 
@@ -396,7 +396,7 @@ class ErrorTest {
     pair.connect();
     int wqe = pair.a.write(0x08, target.address(), target.key(), 0);
     NextUnit.link(pair.a.sendRing.segment(), wqe, wqe / 16, 0x08, 2, 0);
-    pair.a.ring(wqe, 0x08, 2, 0);
+    pair.a.ringDoorbell(wqe, 0x08, 2, 0);
     // The ring has room for 256 work requests of 16 bytes; the next one is refused.
     assertThat(pair.leftHca().counters().completions()).isEqualTo(257);
     assertThat(pair.a.state()).isEqualTo(ERR);
@@ -405,9 +405,9 @@ class ErrorTest {
   @Test
   void doorbellsOutsideRtsAreDroppedAndRecorded() {
     pair.a.peer(pair.right, pair.b);
-    pair.a.ring(0, 0x08, 3, 0);
+    pair.a.ringDoorbell(0, 0x08, 3, 0);
     pair.a.toRtr();
-    pair.a.ring(0, 0x08, 3, 0);
+    pair.a.ringDoorbell(0, 0x08, 3, 0);
     assertThat(pair.leftHca().faults())
         .containsExactly(
             "doorbell for QP 0x%x in state RESET is dropped".formatted(pair.a.number),

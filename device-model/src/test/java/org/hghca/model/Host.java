@@ -409,7 +409,7 @@ final class Host implements AutoCloseable {
     /** Writes a work request into the next slot and rings; returns its byte offset. */
     int post(int opcode, long remote, int rkey, int immediate, int flags, Piece... pieces) {
       int offset = write(opcode, remote, rkey, immediate, pieces);
-      ring(offset, opcode, size(opcode, pieces.length), flags);
+      ringDoorbell(offset, opcode, size(opcode, pieces.length), flags);
       return offset;
     }
 
@@ -451,7 +451,7 @@ final class Host implements AutoCloseable {
       MemorySegment slot = sendRing.segment().asSlice(offset, STRIDE);
       NextUnit.write(slot, 0, 0, 0, NextUnit.control(opcode, size, NextUnit.MARKER), immediate);
       units.accept(slot.asSlice(NextUnit.SIZE));
-      ring(offset, opcode, size, 0);
+      ringDoorbell(offset, opcode, size, 0);
       return offset;
     }
 
@@ -497,7 +497,7 @@ final class Host implements AutoCloseable {
           queueKey);
     }
 
-    void ring(int offset, int opcode, int size, int fence) {
+    void ringDoorbell(int offset, int opcode, int size, int fence) {
       bar2.writeLong(0x3000, Doorbell.sendQueue(number, size, offset / 16, fence, opcode));
     }
 

@@ -121,7 +121,7 @@ class NotificationTest {
     MemorySegment ring = pair.a.sendRing.segment();
     NextUnit.write(
         ring, wqe, 0, 0, NextUnit.control(0x0a, 2, NextUnit.MARKER | NextUnit.SOLICITED), 0);
-    pair.a.ring(wqe, 0x0a, 2, 0);
+    pair.a.ringDoorbell(wqe, 0x0a, 2, 0);
   }
 
   @Test

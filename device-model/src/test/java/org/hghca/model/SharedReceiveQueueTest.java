@@ -217,7 +217,7 @@ class SharedReceiveQueueTest {
     slab.segment()
         .asSlice(4096, Host.QUEUE_BYTES)
         .copyFrom(one.sendRing.segment().asSlice(0, Host.QUEUE_BYTES));
-    one.ring(offset, 0x0a, one.size(0x0a, 1), 0);
+    one.ringDoorbell(offset, 0x0a, one.size(0x0a, 1), 0);
     assertThat(one.cq.take().failed()).isFalse();
 
     Qp beyond = host.qp();
@@ -227,7 +227,7 @@ class SharedReceiveQueueTest {
         .set(SEND_RING_OFFSET, 2 * 4096)
         .set(SEND_WQE_LENGTH, Host.QUEUE_BYTES);
     Host.connect(host, beyond, host, host.qp());
-    beyond.ring(0, 0x0a, 2, 0);
+    beyond.ringDoorbell(0, 0x0a, 2, 0);
     assertThat(beyond.cq.take().failed()).as("behind the end of the region").isTrue();
   }
 }

@@ -193,7 +193,7 @@ class FindingReplayTest {
       card(stimulus)
           .put(Vectors.longNumber(Vectors.text(stimulus, "addr")), Vectors.text(stimulus, "data"));
     } else if (stimulus.get("doorbell") != null) {
-      card(stimulus).ring(Vectors.text(stimulus, "doorbell"));
+      card(stimulus).ringDoorbell(Vectors.text(stimulus, "doorbell"));
     } else if (stimulus.get("command") != null) {
       card(stimulus).run(stimulus);
     } else if (stimulus.get("run") instanceof String time) {

@@ -51,7 +51,7 @@ class RandomTransferReplayTest {
     TransferBench bench = new TransferBench(program.mtu());
     fill(bench);
     program.post(bench);
-    ring(program, bench);
+    ringDoorbells(program, bench);
 
     assertThat(completions(bench, SEND_CQ)).as("send CQ").isEqualTo(program.seen().get('1'));
     assertThat(completions(bench, RECEIVE_CQ)).as("receive CQ").isEqualTo(program.seen().get('4'));
@@ -86,14 +86,14 @@ class RandomTransferReplayTest {
     }
   }
 
-  private static void ring(Program program, TransferBench bench) {
+  private static void ringDoorbells(Program program, TransferBench bench) {
     int last = program.requests().size() - 1;
     for (int i = 0; i <= last; i++) {
       long doorbell = program.requests().get(i).doorbell(i);
       if (program.together() && i < last) {
         bench.card.write(Bar.BAR2, 0, Long.BYTES, doorbell);
       } else {
-        bench.ring(doorbell);
+        bench.ringDoorbell(doorbell);
       }
     }
   }

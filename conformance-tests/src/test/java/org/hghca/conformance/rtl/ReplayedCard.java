@@ -115,7 +115,7 @@ final class ReplayedCard implements Medium {
     card.write(Bar.BAR0, offset, DWORD, Integer.toUnsignedLong(value));
   }
 
-  void ring(String doorbell) {
+  void ringDoorbell(String doorbell) {
     card.write(Bar.BAR2, 0, Long.BYTES, Vectors.longNumber(doorbell));
   }
 

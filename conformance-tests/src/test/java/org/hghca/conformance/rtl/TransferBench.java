@@ -163,7 +163,7 @@ final class TransferBench implements Medium {
     card.write(Bar.BAR0, offset, DWORD, Integer.toUnsignedLong(value));
   }
 
-  void ring(long doorbell) {
+  void ringDoorbell(long doorbell) {
     card.write(Bar.BAR2, 0, Long.BYTES, doorbell);
     while (card.step(0)) {
       // until no work is left

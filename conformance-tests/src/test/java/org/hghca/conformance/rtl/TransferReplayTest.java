@@ -159,7 +159,7 @@ class TransferReplayTest {
         doorbell = Vectors.longNumber(((String) parts.get(2)).substring("doorbell ".length()));
       }
     }
-    bench.ring(doorbell);
+    bench.ringDoorbell(doorbell);
 
     assertThat(ordered(bench.packets)).isEqualTo(ordered(recordedPackets(transfer)));
     assertThat(writes(bench.memory)).isEqualTo(recordedWrites(transfer));

@@ -311,12 +311,12 @@ public final class Hca implements Card {
   private void written(int register, long value) {
     switch (register) {
       case COMMAND -> execute();
-      case Doorbell.SEND_QUEUE -> ring(value);
+      case Doorbell.SEND_QUEUE -> doorbellRung(value);
       default -> eventQueues.arm((int) value);
     }
   }
 
-  private void ring(long doorbell) {
+  private void doorbellRung(long doorbell) {
     doorbellCount++;
     int qpn = Doorbell.qpn(doorbell);
     QueuePairState state = transport.state(qpn);

@@ -25,7 +25,7 @@ public final class Doorbells {
   }
 
   /** Adds a doorbell; returns whether there was room. */
-  boolean ring(long value) {
+  boolean add(long value) {
     rung.getAndIncrement();
     if (size.getAndIncrement() >= DEPTH) {
       size.getAndDecrement();

@@ -94,7 +94,7 @@ public final class RtlCard implements Card {
   @Override
   public boolean write(int bar, long offset, int width, long value) {
     if (bar == Bar.BAR2) {
-      return !registers.isBlocked() && ring((int) offset % Bar.UAR_PAGE_SIZE, width, value);
+      return !registers.isBlocked() && ringDoorbell((int) offset % Bar.UAR_PAGE_SIZE, width, value);
     }
     boolean start = registers.write(offset, width, value);
     if (start) {
@@ -103,7 +103,7 @@ public final class RtlCard implements Card {
     return start;
   }
 
-  private boolean ring(int offset, int width, long value) {
+  private boolean ringDoorbell(int offset, int width, long value) {
     if (offset != Doorbell.SEND_QUEUE || width < Integer.BYTES) {
       if (offset != Doorbell.CQ_ARM && offset != Doorbell.EQ_ARM) {
         faults.record(
@@ -112,7 +112,7 @@ public final class RtlCard implements Card {
       return false;
     }
     // Half a doorbell is interpreted as a whole one with a zero upper half.
-    if (!doorbells.ring(width == Long.BYTES ? value : value & 0xffff_ffffL)) {
+    if (!doorbells.add(width == Long.BYTES ? value : value & 0xffff_ffffL)) {
       return false;
     }
     rung = true;

@@ -163,12 +163,12 @@ public final class VirtioNic implements Card {
     int at = (int) offset % VirtioFunction.PART;
     return switch ((int) offset / VirtioFunction.PART) {
       case VirtioFunction.COMMON -> registers.write(at, width, value);
-      case VirtioFunction.NOTIFY -> ring((int) value & 0xffff);
+      case VirtioFunction.NOTIFY -> queueNotified((int) value & 0xffff);
       default -> false;
     };
   }
 
-  private boolean ring(int queue) {
+  private boolean queueNotified(int queue) {
     if (queue >= registers.queueCount()) {
       faults.record("queue %d is notified, which there is not".formatted(queue));
       return false;

@@ -112,7 +112,7 @@ final class Bench implements DeviceBus, AutoCloseable {
     card.write(Bar.BAR0, offset, 4, Integer.toUnsignedLong(value));
   }
 
-  void ring(long value) {
+  void ringDoorbell(long value) {
     card.write(Bar.BAR2, 0, 8, value);
   }
 

@@ -20,7 +20,7 @@ class ChainOrderTest {
   private final TestPair pair = new TestPair(QpcServiceType.RC);
 
   /** Posts chains of these lengths, one doorbell each, and rings for all at once. */
-  private void ring(int qpn, int opcode, int... lengths) {
+  private void ringDoorbells(int qpn, int opcode, int... lengths) {
     int units = opcode == SEND ? 2 : 3;
     int[] starts = new int[lengths.length];
     for (int chain = 0; chain < lengths.length; chain++) {
@@ -34,7 +34,7 @@ class ChainOrderTest {
       }
     }
     for (int start : starts) {
-      pair.a.ring(qpn, opcode, start, units);
+      pair.a.ringDoorbell(qpn, opcode, start, units);
     }
   }
 
@@ -59,7 +59,7 @@ class ChainOrderTest {
     for (int i = 0; i < 12; i++) {
       pair.b.receive(QPN, data(0x8000, 64));
     }
-    ring(QPN, opcode, numbers(chains));
+    ringDoorbells(QPN, opcode, numbers(chains));
     pair.run();
 
     assertThat(order(QPN))
@@ -70,7 +70,7 @@ class ChainOrderTest {
   @ParameterizedTest
   @CsvSource({"4 4", "4 1 1 1 1 1", "1 1 1 1 1 1 1 1 1 1 1 1", "12"})
   void otherDoorbellsKeepTheirOrder(String chains) {
-    ring(QPN, WRITE, numbers(chains));
+    ringDoorbells(QPN, WRITE, numbers(chains));
     pair.run();
 
     assertThat(order(QPN)).isSorted().hasSize(Arrays.stream(numbers(chains)).sum());
@@ -79,8 +79,8 @@ class ChainOrderTest {
 
   @Test
   void doorbellOfAnotherQueuePairWaitsBehindAWaitingOne() {
-    ring(QPN, WRITE, 3, 1);
-    ring(BYSTANDER, WRITE, 1);
+    ringDoorbells(QPN, WRITE, 3, 1);
+    ringDoorbells(BYSTANDER, WRITE, 1);
     pair.run();
 
     assertThat(pair.packets.stream().filter(packet -> packet.startsWith("0a")))

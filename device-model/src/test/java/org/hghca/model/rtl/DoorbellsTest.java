@@ -24,7 +24,7 @@ class DoorbellsTest {
   private void fill(int count) {
     bench.card.holdDoorbells(true);
     for (int i = 0; i < count; i++) {
-      bench.ring(0x0000_0502_0000_000aL);
+      bench.ringDoorbell(0x0000_0502_0000_000aL);
     }
   }
 
@@ -32,7 +32,7 @@ class DoorbellsTest {
   void sixtyFourDoorbellsWaitAndTheNextIsLost() {
     fill(64);
     assertThat(bench.card.hazards()).isEmpty();
-    bench.ring(0x0000_0302_0000_000aL);
+    bench.ringDoorbell(0x0000_0302_0000_000aL);
     assertThat(bench.card.hazards())
         .containsExactly("1.4: doorbell 0x000003020000000a is lost: 64 are waiting already");
     assertThat(bench.card.faults()).contains(bench.card.hazards().getFirst().substring(5));

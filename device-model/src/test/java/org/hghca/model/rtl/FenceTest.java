@@ -28,8 +28,8 @@ class FenceTest {
     int read = pair.a.write(QPN, data(0x100, 9), data(0x9000, 9));
     int units = opcode == SEND ? 2 : 3;
     int slot = pair.a.write(QPN, opcode == SEND ? null : data(0x8000, 8), data(0x9000, length));
-    pair.a.ring(QPN, READ, read, 3);
-    pair.a.doorbells.ring(Doorbell.sendQueue(QPN, units, slot * 4, 1, opcode));
+    pair.a.ringDoorbell(QPN, READ, read, 3);
+    pair.a.doorbells.add(Doorbell.sendQueue(QPN, units, slot * 4, 1, opcode));
     pair.run();
   }
 
@@ -67,7 +67,7 @@ class FenceTest {
   void withoutAPrecedingReadNothingWaits() {
     pair.b.receive(QPN, data(0x8000, 64));
     int slot = pair.a.write(QPN, null, data(0, 8));
-    pair.a.doorbells.ring(Doorbell.sendQueue(QPN, 2, slot * 4, 1, SEND));
+    pair.a.doorbells.add(Doorbell.sendQueue(QPN, 2, slot * 4, 1, SEND));
     pair.run();
 
     assertThat(pair.a.sends(QPN)).containsExactly("0a010000 00");
@@ -83,8 +83,8 @@ class FenceTest {
     card.receive(3, data(0x2_0000, 0x1_0000));
     int read = card.write(2, data(0x100, 9), data(0x9000, 9));
     int send = card.write(2, null, data(0, 0x8000));
-    card.ring(2, READ, read, 3);
-    card.doorbells.ring(Doorbell.sendQueue(2, 2, send * 4, 1, SEND));
+    card.ringDoorbell(2, READ, read, 3);
+    card.doorbells.add(Doorbell.sendQueue(2, 2, send * 4, 1, SEND));
     card.post(3, WRITE, data(0x9100, 8), data(0, 8));
     for (int i = 0; i < 10; i++) {
       card.engine.step(0, 256);

@@ -352,7 +352,7 @@ class HazardTest {
   @CsvSource({"2,0,0", "2,0,4", "2,0,33", "2,63,5", "9,0,2"})
   void doorbellsThatDifferFromTheWqeStopTheSender(int qpn, int slot, int units) {
     pair.a.write(QPN, null, data(0, 8));
-    pair.a.ring(qpn, SEND, slot, units);
+    pair.a.ringDoorbell(qpn, SEND, slot, units);
     pair.run();
 
     assertThat(pair.a.sends(QPN)).isEmpty();

@@ -49,7 +49,7 @@ class R1EngineTest {
     }
     pair.a.link(TestCard.SQ + QPN, 0, 1, WRITE, 3);
     pair.a.link(TestCard.SQ + QPN, 1, 2, WRITE, 3);
-    pair.a.ring(QPN, WRITE, 0, 3);
+    pair.a.ringDoorbell(QPN, WRITE, 0, 3);
     pair.run();
 
     assertThat(pair.a.sends(QPN)).containsExactly(sent(WRITE), sent(WRITE), sent(WRITE));
@@ -224,7 +224,7 @@ class R1EngineTest {
     pair.b.receive(QPN, data(0x8000, length));
     int slot = pair.a.write(QPN, null, data(0, length));
     NextUnit.write(pair.a.sendSlot(QPN, slot), 0, 0, 0, 0, immediate);
-    pair.a.ring(QPN, SEND_IMM, slot, 2);
+    pair.a.ringDoorbell(QPN, SEND_IMM, slot, 2);
     pair.run();
 
     assertThat(pair.asked.get(length / 1025)).isEqualTo(asks);
@@ -237,7 +237,7 @@ class R1EngineTest {
     pair.b.receive(QPN, data(0x8000, 64));
     int slot = pair.a.write(QPN, null, data(0, 8));
     pair.a.queuePair(QPN).remoteQpn = 0x4000 + QPN;
-    pair.a.ring(0x2000 + QPN, SEND, slot, 2);
+    pair.a.ringDoorbell(0x2000 + QPN, SEND, slot, 2);
     pair.run();
 
     assertThat(pair.a.cqes(QPN).getFirst()).startsWith("02200000");

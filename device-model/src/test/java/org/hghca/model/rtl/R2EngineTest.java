@@ -88,7 +88,7 @@ class R2EngineTest {
     pair.a.put(0, "by slot");
     pair.a.post(QPN, WRITE, data(0x8000, 7), data(0, 7));
     pair.a.doorbells.take();
-    pair.a.ring(QPN, 0x1f, 0, 60);
+    pair.a.ringDoorbell(QPN, 0x1f, 0, 60);
     pair.run();
 
     assertThat(pair.b.text(0x8000, 7)).isEqualTo("by slot");

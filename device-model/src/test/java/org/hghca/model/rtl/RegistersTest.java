@@ -141,7 +141,7 @@ class RegistersTest {
 
   private void assertBlocked() {
     bench.writeInt(Hcr.IN_MODIFIER, 5);
-    bench.ring(0);
+    bench.ringDoorbell(0);
     assertThat(bench.readInt(Hcr.COMMAND)).isEqualTo(ALL_ONES);
     assertThat(read(Hcr.IN_MODIFIER, 8)).isEqualTo(ALL_ONES);
     assertThat(bench.card.counters().doorbells()).isZero();

@@ -151,7 +151,7 @@ final class TestCard implements Translation, Contexts {
     int slot = write(qpn, remote, sges);
     int units = 1 + (remote == null ? 0 : 1) + sges.length;
     slot(SQ + qpn, slot).set(CONTROL, NextUnit.CONTROL_OFFSET, NextUnit.control(opcode, units, 1));
-    ring(qpn, opcode, slot, units);
+    ringDoorbell(qpn, opcode, slot, units);
   }
 
   int write(int qpn, Sge remote, Sge... sges) {
@@ -174,7 +174,7 @@ final class TestCard implements Translation, Contexts {
     MemorySegment wqe = memory.asSlice(regions.get(SQ + qpn).at, 16L * units).fill((byte) 0);
     RemoteAddressUnit.write(wqe, NextUnit.SIZE, BASE + remote.offset, remote.key);
     writeAll(wqe, NextUnit.SIZE + RemoteAddressUnit.SIZE, sges);
-    ring(qpn, opcode, 0, units);
+    ringDoorbell(qpn, opcode, 0, units);
   }
 
   /** The WQE in a slot of a send queue. */
@@ -188,11 +188,11 @@ final class TestCard implements Translation, Contexts {
     MemorySegment wqe = memory.asSlice(regions.get(SQ + qpn).at + (long) SLOT * slot, 2 * SLOT);
     UdUnit.write(wqe, NextUnit.SIZE, 1, 0, mac, 0, 7, peer, 0x1234);
     writeAll(wqe, NextUnit.SIZE + UdUnit.SIZE, sge);
-    ring(qpn, opcode, slot, 5);
+    ringDoorbell(qpn, opcode, slot, 5);
   }
 
-  void ring(int qpn, int opcode, int slot, int units) {
-    doorbells.ring(Doorbell.sendQueue(qpn, units, slot * SLOT / 16, 0, opcode));
+  void ringDoorbell(int qpn, int opcode, int slot, int units) {
+    doorbells.add(Doorbell.sendQueue(qpn, units, slot * SLOT / 16, 0, opcode));
   }
 
   /** Links the WQE of a slot to that of another. */

@@ -115,7 +115,7 @@ final class WiredBench implements AutoCloseable {
     wqe.set(CONTROL, NextUnit.CONTROL_OFFSET, NextUnit.control(opcode, 3, 1));
     RemoteAddressUnit.write(wqe, NextUnit.SIZE, START + remote, rkey);
     DataUnit.write(wqe, NextUnit.SIZE + RemoteAddressUnit.SIZE, length, DATA, START + local);
-    bench.ring(Doorbell.sendQueue(qpn, 3, slot * 4, 0, opcode));
+    bench.ringDoorbell(Doorbell.sendQueue(qpn, 3, slot * 4, 0, opcode));
   }
 
   /** An RDMA WRITE of a few bytes from one page to another. */

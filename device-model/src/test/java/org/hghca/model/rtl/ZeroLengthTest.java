@@ -100,7 +100,7 @@ class ZeroLengthTest {
     int slot = pair.a.write(QPN, opcode == SEND ? null : data(0x8000, 64));
     int units = opcode == SEND ? 2 : 3;
     InlineUnit.writeHeader(pair.a.sendSlot(QPN, slot), 16L * (units - 1), 0);
-    pair.a.ring(QPN, opcode, slot, units);
+    pair.a.ringDoorbell(QPN, opcode, slot, units);
     pair.run();
 
     assertThat(pair.passes(pair.a, pair.b)).isFalse();

@@ -127,7 +127,7 @@ public class SendRing extends RingTail {
       note(slot, request, operation);
       int size = writer.write(request, operation, 0, offset);
       head++;
-      ring(doorbell(operation, size, offset));
+      ringDoorbell(doorbell(operation, size, offset));
       return true;
     } finally {
       unlock();
@@ -162,7 +162,7 @@ public class SendRing extends RingTail {
         } else {
           if (previous >= 0) {
             head = first + posted;
-            ring(doorbell);
+            ringDoorbell(doorbell);
           }
           chains++;
           doorbell = doorbell(operation, size, offset);
@@ -171,7 +171,7 @@ public class SendRing extends RingTail {
         previous = offset;
         if (fenced) {
           head = first + posted;
-          ring(doorbell);
+          ringDoorbell(doorbell);
           previous = -1;
         }
       }
@@ -182,7 +182,7 @@ public class SendRing extends RingTail {
       chained += posted - chains;
       try {
         if (previous >= 0) {
-          ring(doorbell);
+          ringDoorbell(doorbell);
         }
       } finally { // the doorbell faults when its card is gone
         unlock();
@@ -191,7 +191,7 @@ public class SendRing extends RingTail {
   }
 
   /** Rings, under the lock, while the ring is open. */
-  private void ring(long doorbell) {
+  private void ringDoorbell(long doorbell) {
     if (register != 0) {
       GuardedRegister.writeLong(register, doorbell);
     } else {

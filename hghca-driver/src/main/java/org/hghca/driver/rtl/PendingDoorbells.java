@@ -50,7 +50,7 @@ final class PendingDoorbells {
    *
    * @return whether there was any ring
    */
-  boolean ring() {
+  boolean ringAllowed() {
     if (!lastWaits) {
       return false;
     }

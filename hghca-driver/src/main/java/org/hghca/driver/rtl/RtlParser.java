@@ -166,7 +166,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
 
   @Override
   public void ringCompleted() {
-    boolean _ = pendingDoorbells.ring();
+    boolean _ = pendingDoorbells.ringAllowed();
   }
 
   @Override
@@ -190,7 +190,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
       lookAt(at);
     }
     seen = at;
-    return pendingDoorbells.ring();
+    return pendingDoorbells.ringAllowed();
   }
 
   private void lookAt(int at) {

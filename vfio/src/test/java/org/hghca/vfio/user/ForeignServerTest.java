@@ -53,7 +53,7 @@ final class ForeignServerTest {
       try (DmaMapping mapping = function.allocate(BYTES)) {
         iova = mapping.iova(0);
       }
-      ring(doorbell, iova, iova, 16, 0);
+      ringDoorbell(doorbell, iova, iova, 16, 0);
       assertThat(interrupts.await(TimeUnit.SECONDS.toNanos(10))).isEqualTo(1);
       System.out.printf(
           "copy after the unmap: status %d (2: refused)%n", doorbell.readLong(STATUS));
@@ -105,7 +105,7 @@ final class ForeignServerTest {
         from.segment().set(ValueLayout.JAVA_BYTE, 100 + i, (byte) (i * 13 + vector));
       }
       long start = System.nanoTime();
-      ring(doorbell, from.iova(100), to.iova(100), BYTES, vector);
+      ringDoorbell(doorbell, from.iova(100), to.iova(100), BYTES, vector);
       long fired = function.interrupts().await(TimeUnit.SECONDS.toNanos(10));
       System.out.printf(
           "doorbell: vector set 0x%x after %.1f us, status %d%n",
@@ -119,7 +119,8 @@ final class ForeignServerTest {
     }
   }
 
-  private static void ring(MmioRegion doorbell, long from, long to, long length, long vector) {
+  private static void ringDoorbell(
+      MmioRegion doorbell, long from, long to, long length, long vector) {
     doorbell.writeLong(SOURCE, from);
     doorbell.writeLong(DESTINATION, to);
     doorbell.writeLong(LENGTH, length);

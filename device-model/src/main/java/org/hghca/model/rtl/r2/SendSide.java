@@ -76,7 +76,7 @@ final class SendSide {
     int left = budget;
     while (left > 0 && !stops.sender()) {
       while (doorbells.hasEntry()) {
-        ring(doorbells.take());
+        doorbellRung(doorbells.take());
       }
       if (current != null) {
         sendPacket();
@@ -90,7 +90,7 @@ final class SendSide {
     return left < budget;
   }
 
-  private void ring(long doorbell) {
+  private void doorbellRung(long doorbell) {
     QueuePositions queues = engine.queues(Doorbell.qpn(doorbell));
     queues.head = Doorbell.headUnits16(doorbell) * UNIT;
     queues.hasReachedHead = false;

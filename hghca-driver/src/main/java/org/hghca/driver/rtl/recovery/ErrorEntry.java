@@ -171,7 +171,7 @@ public final class ErrorEntry {
 
   /** Makes the card flush, if there was no doorbell left before. */
   void ringPendingFlush() {
-    flushPending = flushPending && !flush.ring();
+    flushPending = flushPending && !flush.ringFlush();
   }
 
   /** Waits until the card has flushed its requests; returns whether it did. */

@@ -110,7 +110,7 @@ public final class FlushBySoftware implements DriverFlush, QuotaSendRing.PostedI
   }
 
   /** Makes a card in ERR flush its sends; false when no doorbell may be rung now. */
-  boolean ring() {
+  boolean ringFlush() {
     return sends.ringFlush();
   }
 

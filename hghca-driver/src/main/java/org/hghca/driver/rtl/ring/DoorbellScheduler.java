@@ -138,9 +138,9 @@ final class DoorbellScheduler {
   private boolean waits;
 
   /**
-   * Whether requests are held back that {@link #ring} was to ring for. Written under the ring's
-   * lock. A full fence follows each time that it becomes true, before the last look at what has
-   * completed; who completes a request reads it behind a full fence, and rings.
+   * Whether requests are held back that {@link #ringHeldBack} was to ring for. Written under the
+   * ring's lock. A full fence follows each time that it becomes true, before the last look at what
+   * has completed; who completes a request reads it behind a full fence, and rings.
    */
   private boolean holds;
 
@@ -231,11 +231,12 @@ final class DoorbellScheduler {
     from = at + 1;
     end = at + 1;
     boolean _ =
-        ring(slot, 0, length, doorbell(slot << strideLog, size, SendOpcodeTable.opcode(operation)));
+        ringDoorbell(
+            slot, 0, length, doorbell(slot << strideLog, size, SendOpcodeTable.opcode(operation)));
   }
 
   /**
-   * Holds back the last written request, until {@link #ring}.
+   * Holds back the last written request, until {@link #ringHeldBack}.
    *
    * @param size in units
    */
@@ -253,12 +254,12 @@ final class DoorbellScheduler {
   }
 
   /** Rings for held-back requests, as far as the limits allow. */
-  void ring() {
+  void ringHeldBack() {
     if (from != end && underWay() < unasked && inFlight.isCalm()) { // the usual case at once
       int slot = slot(from);
       if (mark(slot) == 0 && length(slot) <= shareBytes && !reachesLastPsn(slot)) {
         from++;
-        boolean _ = ring(slot, 0, length(slot), doorbells[slot]);
+        boolean _ = ringDoorbell(slot, 0, length(slot), doorbells[slot]);
       }
     }
     if (from != end || holds) {
@@ -289,7 +290,7 @@ final class DoorbellScheduler {
   }
 
   /**
-   * As {@link #ring}, for one request, when a ring in the waiting list has its turn.
+   * As {@link #ringHeldBack}, for one request, when a ring in the waiting list has its turn.
    *
    * @return whether it has had its turn
    */
@@ -386,7 +387,8 @@ final class DoorbellScheduler {
       stepped.begin(from, (long) slot << strideLog, length(slot));
     }
     from++;
-    boolean _ = ring(slot, mark(slot), length, isLong ? stepDoorbell(slot) : doorbells[slot]);
+    boolean _ =
+        ringDoorbell(slot, mark(slot), length, isLong ? stepDoorbell(slot) : doorbells[slot]);
     return true;
   }
 
@@ -415,7 +417,7 @@ final class DoorbellScheduler {
   }
 
   private void ringStepped(int slot) {
-    boolean wraps = ring(slot, mark(slot), stepped.bytesUnderWay(), stepDoorbell(slot));
+    boolean wraps = ringDoorbell(slot, mark(slot), stepped.bytesUnderWay(), stepDoorbell(slot));
     if ((mark(slot) & CARRIED) != 0 && stepped.isReadUnderWay()) {
       inFlight.countCarryingRead();
       if (wraps) {
@@ -509,7 +511,7 @@ final class DoorbellScheduler {
   }
 
   /** Rings a doorbell; returns whether its packets take the PSN over the wrap. */
-  private boolean ring(int slot, int mark, long length, long doorbell) {
+  private boolean ringDoorbell(int slot, int mark, long length, long doorbell) {
     marks[slot] = (long) inFlight.tick() << TICK_SHIFT | mark;
     boolean wraps = psn.add(length);
     rung++;

@@ -95,7 +95,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
     lock();
     try {
       boolean posted = post(request, 0);
-      scheduler.ring();
+      scheduler.ringHeldBack();
       return posted;
     } finally {
       unlock();
@@ -114,7 +114,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
       return posted;
     } finally {
       try {
-        scheduler.ring();
+        scheduler.ringHeldBack();
       } finally { // the doorbell faults when its card is gone
         unlock();
         inFlight.ringWaiting();
@@ -129,7 +129,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
     try {
       boolean taken = hold(request, operation(request), 0);
       if (!taken) {
-        scheduler.ring();
+        scheduler.ringHeldBack();
       }
       return taken;
     } finally {
@@ -142,7 +142,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public void flush() {
     lock();
     try {
-      scheduler.ring();
+      scheduler.ringHeldBack();
     } finally {
       unlock();
       inFlight.ringWaiting();
@@ -258,7 +258,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
     if (scheduler.holds()) {
       lock();
       try {
-        scheduler.ring();
+        scheduler.ringHeldBack();
       } finally {
         unlock();
       }

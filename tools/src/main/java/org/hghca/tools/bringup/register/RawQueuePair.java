@@ -180,7 +180,7 @@ final class RawQueuePair {
     MemorySegment ring = sendQueue.segment();
     long at = (long) sendOffset() + NextUnit.SIZE;
     DataUnit.write(ring, at, length, key, address);
-    ring(WqeOpcode.SEND, (NextUnit.SIZE + DataUnit.SIZE) / 16);
+    ringDoorbell(WqeOpcode.SEND, (NextUnit.SIZE + DataUnit.SIZE) / 16);
   }
 
   /** Posts an RDMA WRITE or READ between a local and a remote address, and rings. */
@@ -189,10 +189,10 @@ final class RawQueuePair {
     long at = (long) sendOffset() + NextUnit.SIZE;
     RemoteAddressUnit.write(ring, at, remote, rkey);
     DataUnit.write(ring, at + RemoteAddressUnit.SIZE, length, key, address);
-    ring(opcode, (NextUnit.SIZE + RemoteAddressUnit.SIZE + DataUnit.SIZE) / 16);
+    ringDoorbell(opcode, (NextUnit.SIZE + RemoteAddressUnit.SIZE + DataUnit.SIZE) / 16);
   }
 
-  private void ring(int opcode, int size16) {
+  private void ringDoorbell(int opcode, int size16) {
     int offset = sendOffset();
     NextUnit.write(
         sendQueue.segment(),

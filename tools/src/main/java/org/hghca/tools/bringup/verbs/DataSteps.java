@@ -71,7 +71,7 @@ public final class DataSteps {
         data("rc.inline", "inline data", this::inline),
         data("rc.gather", "data gathered from three pieces", this::gather),
         data("rc.mtu", "every path MTU", this::mtus),
-        data("rc.ring", "queues that turn several times", this::ring),
+        data("rc.ring", "queues that turn several times", this::turns),
         data("rc.many", "many queue pairs at once, of all kinds of messages", this::many),
         data("rc.zero", "zero-length messages", this::zero),
         data("rc.atomic", "fetch-and-add, compare-and-swap", this::atomics),
@@ -208,7 +208,7 @@ public final class DataSteps {
     }
   }
 
-  private void ring(Observation o) {
+  private void turns(Observation o) {
     o.expect(
         "%d SENDs through queues of %d, and completion queues of %d"
             .formatted(TURNS, Pair.DEPTH, Pair.COMPLETIONS));
