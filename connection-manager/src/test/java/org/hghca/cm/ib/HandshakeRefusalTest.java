@@ -33,11 +33,6 @@ class HandshakeRefusalTest {
         .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
   }
 
-  private void listeningAt(int index) {
-    assertThat(pair.listening.ends).hasSize(index + 1);
-    pair.passive = pair.listening.ends.get(index);
-  }
-
   @Test
   void noListenerOnThePort() {
     Recorder end = new Recorder();
@@ -59,7 +54,7 @@ class HandshakeRefusalTest {
 
   @Test
   void gidThatIsNotOurs() {
-    Req sent = captured();
+    Req sent = pair.captured();
     Gid other = Gid.ofIpv4(0x0a00_0063);
     PathFields p = sent.primary();
     PathFields elsewhere = new PathFields(0, 0, p.localGid(), other, 0, 0, 0, 64, 0, false, 17);
@@ -71,21 +66,9 @@ class HandshakeRefusalTest {
     assertThat(pair.listening.ends).isEmpty();
   }
 
-  /** A REQ of a to b that b has not seen. */
-  private Req captured() {
-    net.lose(_ -> true);
-    Recorder gone = new Recorder();
-    gone.of(a.carrier.connect(a.request(b, 0x11), gone));
-    Req req = pair.last(Req.class);
-    gone.handshake().close();
-    net.takeSent();
-    net.loseNothing();
-    return req;
-  }
-
   @Test
   void addressesThatContradictTheDatagram() {
-    Req sent = captured();
+    Req sent = pair.captured();
     CmaHeader header = CmaHeader.read(sent.privateData()).orElseThrow();
     byte[] version = sent.privateData().toArray();
     version[1] = 0x50;
@@ -125,7 +108,7 @@ class HandshakeRefusalTest {
 
   @Test
   void transportAndMtuThatDoNotExist() {
-    Req sent = captured();
+    Req sent = pair.captured();
     net.fly(Corrupted.transport(sent, 2), b, a);
     net.exchange();
     assertThat(pair.last(Rej.class).reason()).isEqualTo(9);
@@ -144,7 +127,7 @@ class HandshakeRefusalTest {
     assertThat(b.engine.size()).isZero();
     pair.listening.backlog = 1;
     net.run(Duration.ofMillis(4608));
-    listeningAt(0);
+    pair.listeningAt(0);
     pair.reply();
     assertThat(end.take()).containsExactly("replied", "established");
   }

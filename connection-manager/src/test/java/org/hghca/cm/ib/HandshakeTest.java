@@ -314,7 +314,7 @@ class HandshakeTest {
     Recorder third = new Recorder().confirming();
     third.of(restarted.carrier.connect(restarted.request(b, 0x11), third));
     net.exchange();
-    listeningAt(1);
+    pair.listeningAt(1);
     pair.reply();
     assertThat(third.take()).containsExactly("replied", "established");
   }
@@ -338,30 +338,13 @@ class HandshakeTest {
     Recorder again = new Recorder().confirming();
     again.of(third.carrier.connect(third.request(b, 0x11), again));
     net.exchange();
-    listeningAt(1);
+    pair.listeningAt(1);
     pair.reply();
     assertThat(again.take()).containsExactly("replied", "established");
     net.loseNothing();
     net.run(Duration.ofMinutes(3));
     assertThat(pair.listening.ends.getFirst().take()).containsExactly("timeWaitExited");
     assertThat(again.events).isEmpty();
-  }
-
-  private void listeningAt(int index) {
-    assertThat(pair.listening.ends).hasSize(index + 1);
-    pair.passive = pair.listening.ends.get(index);
-  }
-
-  /** A REQ of a to b that b has not seen. */
-  private Req captured() {
-    net.lose(_ -> true);
-    Recorder gone = new Recorder();
-    gone.of(a.carrier.connect(a.request(b, 0x11), gone));
-    Req req = pair.last(Req.class);
-    gone.handshake().close();
-    net.takeSent();
-    net.loseNothing();
-    return req;
   }
 
   @Test
@@ -457,10 +440,10 @@ class HandshakeTest {
   @ParameterizedTest
   @CsvSource({"31, 8192, 2", "22, 8192, 2", "21, 8192, 2", "12, 16, 16", "0, 16, 16"})
   void peersCannotChooseAnyResponseTime(int code, int millis, int sent) {
-    Req req = Corrupted.responseTimeout(captured(), code);
+    Req req = Corrupted.responseTimeout(pair.captured(), code);
     net.fly(req, b, a);
     net.exchange();
-    listeningAt(0);
+    pair.listeningAt(0);
     net.lose(_ -> true);
     pair.reply();
     net.run(Duration.ofMillis((sent - 1L) * millis));
@@ -508,7 +491,7 @@ class HandshakeTest {
     ConnectRequest request = b.request(b, 0x11);
     end.of(b.carrier.connect(request, end));
     net.exchange();
-    listeningAt(0);
+    pair.listeningAt(0);
     pair.reply();
     assertThat(end.take()).containsExactly("replied", "established");
     assertThat(pair.passive.take()).containsExactly("established");

@@ -10,6 +10,7 @@ import org.hghca.cm.carrier.Registration;
 import org.hghca.cm.ib.VirtualNetwork.Node;
 import org.hghca.cm.ib.VirtualNetwork.Sent;
 import org.hghca.cm.mad.Message;
+import org.hghca.cm.mad.Req;
 
 /** Two devices, the second of which listens. */
 final class Pair {
@@ -75,5 +76,23 @@ final class Pair {
   void assertNothingIsKept() {
     assertThat(a.engine.size()).isZero();
     assertThat(b.engine.size()).isZero();
+  }
+
+  /** A REQ of a to b that b has not seen. */
+  Req captured() {
+    net.lose(_ -> true);
+    Recorder gone = new Recorder();
+    gone.of(a.carrier.connect(a.request(b, 0x11), gone));
+    Req req = last(Req.class);
+    gone.handshake().close();
+    net.takeSent();
+    net.loseNothing();
+    return req;
+  }
+
+  /** The passive end is the one that the listener was asked for at that place, the newest. */
+  void listeningAt(int index) {
+    assertThat(listening.ends).hasSize(index + 1);
+    passive = listening.ends.get(index);
   }
 }

@@ -3,6 +3,7 @@ package org.hghca.driver.rtl.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hghca.driver.rtl.ring.QuotaRing.good;
+import static org.hghca.driver.rtl.ring.QuotaRing.read;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -197,12 +198,6 @@ class DoorbellQuotaTest {
     ring.complete();
     ring.ring.ringHeld();
     assertThat(ring.rungSlots()).containsExactly(0, 1, 2);
-  }
-
-  private static SendRequest read(int bytes) {
-    return QuotaRing.request()
-        .rdmaRead(QuotaRing.REMOTE, QuotaRing.RKEY)
-        .sge(QuotaRing.MEMORY.start(), bytes, QuotaRing.MEMORY.key());
   }
 
   /** They must go although requests always wait. */

@@ -91,7 +91,15 @@ public final class QuotaRing {
 
   /** A valid request. */
   static SendRequest good() {
-    return request().rdmaWrite(REMOTE, RKEY).sge(MEMORY.start(), 8, MEMORY.key());
+    return write(8);
+  }
+
+  static SendRequest write(int bytes) {
+    return request().rdmaWrite(REMOTE, RKEY).sge(MEMORY.start(), bytes, MEMORY.key());
+  }
+
+  static SendRequest read(int bytes) {
+    return request().rdmaRead(REMOTE, RKEY).sge(MEMORY.start(), bytes, MEMORY.key());
   }
 
   static int writable() {

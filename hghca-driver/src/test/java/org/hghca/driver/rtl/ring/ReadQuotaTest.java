@@ -2,6 +2,8 @@ package org.hghca.driver.rtl.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hghca.driver.rtl.ring.QuotaRing.good;
+import static org.hghca.driver.rtl.ring.QuotaRing.read;
+import static org.hghca.driver.rtl.ring.QuotaRing.write;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -46,18 +48,6 @@ class ReadQuotaTest {
     assertThat(ring.rungSlots()).containsExactly(0, 1, 2, 3, 4, 5);
     ring.ring.post(good().fence());
     assertThat(ring.rungSlots()).as("no READ before it").hasSize(7);
-  }
-
-  private static SendRequest read(int bytes) {
-    return QuotaRing.request()
-        .rdmaRead(QuotaRing.REMOTE, QuotaRing.RKEY)
-        .sge(QuotaRing.MEMORY.start(), bytes, QuotaRing.MEMORY.key());
-  }
-
-  private static SendRequest write(int bytes) {
-    return QuotaRing.request()
-        .rdmaWrite(QuotaRing.REMOTE, QuotaRing.RKEY)
-        .sge(QuotaRing.MEMORY.start(), bytes, QuotaRing.MEMORY.key());
   }
 
   @Test
