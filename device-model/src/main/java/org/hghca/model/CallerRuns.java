@@ -1,6 +1,6 @@
 package org.hghca.model;
 
-import org.hghca.model.hca.StepBudget;
+import org.hghca.model.card.StepBudget;
 
 /**
  * The thread that rings the doorbell does the work: the part of the work that a register write of a

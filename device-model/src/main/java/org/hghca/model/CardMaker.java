@@ -1,7 +1,7 @@
 package org.hghca.model;
 
-import org.hghca.model.hca.Card;
-import org.hghca.model.hca.Faults;
+import org.hghca.model.card.Card;
+import org.hghca.model.card.Faults;
 import org.hghca.wire.EthernetPort;
 
 /** Makes the card of a software HCA. */

@@ -12,7 +12,7 @@ import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.conformance.abi.Vectors;
-import org.hghca.model.hca.Faults;
+import org.hghca.model.card.Faults;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.rtl.r1.Defect;
 import org.hghca.model.rtl.r1.R1Engine;

@@ -37,7 +37,7 @@ import org.hghca.abi.Mpt;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
-import org.hghca.model.hca.Faults;
+import org.hghca.model.card.Faults;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.rtl.r1.R1Engine;
 import org.hghca.wire.EthernetPort;

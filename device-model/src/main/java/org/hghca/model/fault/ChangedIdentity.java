@@ -2,7 +2,7 @@ package org.hghca.model.fault;
 
 import java.util.TreeMap;
 import org.hghca.abi.Bar;
-import org.hghca.model.hca.PciIdentity;
+import org.hghca.model.card.PciIdentity;
 
 /** A function that has other regions or vectors. */
 final class ChangedIdentity extends Injection {

@@ -1,7 +1,7 @@
 package org.hghca.model.fault;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.hca.PciIdentity;
+import org.hghca.model.card.PciIdentity;
 
 /**
  * What a faulty card does differently. Each method as it stands does what the card does; one object

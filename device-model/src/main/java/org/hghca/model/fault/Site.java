@@ -1,6 +1,6 @@
 package org.hghca.model.fault;
 
-import org.hghca.model.hca.Card;
+import org.hghca.model.card.Card;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.wire.EthernetPort;
 

@@ -28,6 +28,7 @@ import org.hghca.abi.OptParamMask;
 import org.hghca.abi.PortInfo;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Transport;
 import org.hghca.wire.EthernetPort;

@@ -16,6 +16,8 @@ import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.ResizeCq;
 import org.hghca.abi.Syndrome;
+import org.hghca.model.card.Faults;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.CompletionSink;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.MemoryStatus;

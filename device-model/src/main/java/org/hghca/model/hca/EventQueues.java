@@ -8,6 +8,8 @@ import java.util.BitSet;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventQueueContext;
+import org.hghca.model.card.Faults;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.MemoryStatus;
 
 /**

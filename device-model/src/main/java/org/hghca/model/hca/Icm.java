@@ -5,6 +5,7 @@ import org.hghca.abi.InitHca;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
+import org.hghca.model.card.HostMemory;
 
 /**
  * Interconnect context memory: the location of the card's tables in host memory. Two maps, one for

@@ -3,6 +3,7 @@ package org.hghca.model.hca;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import org.hghca.model.card.HostMemory;
 import org.hghca.vfio.DmaWindow;
 import org.hghca.wire.MemoryPieces;
 

@@ -11,6 +11,7 @@ import org.hghca.abi.PathMigration;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.ContextStore;
 import org.hghca.model.transport.IpPath;

@@ -3,6 +3,7 @@ package org.hghca.model.hca;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongUnaryOperator;
+import org.hghca.model.card.HostMemory;
 import org.hghca.vfio.DmaWindow;
 
 /**

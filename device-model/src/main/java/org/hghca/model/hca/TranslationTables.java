@@ -6,6 +6,7 @@ import java.util.BitSet;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.WriteMtt;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.KeyedMemory;
 import org.hghca.model.transport.MemoryAccess;
 import org.hghca.model.transport.MemoryStatus;

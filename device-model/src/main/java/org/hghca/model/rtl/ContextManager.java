@@ -7,7 +7,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 
 /**
  * The context manager: commands about queue pairs, completion queues and event queues, and the map

@@ -2,8 +2,8 @@ package org.hghca.model.rtl;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.hghca.model.hca.Faults;
-import org.hghca.model.hca.RegisterQueue;
+import org.hghca.model.card.Faults;
+import org.hghca.model.card.RegisterQueue;
 
 /**
  * The FIFO between the doorbell registers and the send side: 64 deep; doorbells that do not fit are

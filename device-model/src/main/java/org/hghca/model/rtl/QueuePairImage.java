@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.hghca.abi.QueuePairContext;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 
 /**
  * The image of a queue pair's context in interconnect context memory. Traffic writes the state and

@@ -8,7 +8,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.MapIcm;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 
 /**
  * The command unit: checks the opcode, some op_modifiers and the presence of mailboxes, fetches the

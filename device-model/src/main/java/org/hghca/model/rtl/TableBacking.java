@@ -1,7 +1,7 @@
 package org.hghca.model.rtl;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 
 /**
  * The host memory behind one of the translation unit's tables. If a page is not mapped, the card

@@ -7,7 +7,7 @@ import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.WriteMtt;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 
 /**
  * The translation unit: the tables of memory keys and of pages, which it keeps in interconnect

@@ -1,7 +1,7 @@
 package org.hghca.model.virtio;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 
 /**
  * The buffers of one request: those that the device reads, then those that it writes, as two

@@ -3,7 +3,7 @@ package org.hghca.model.virtio;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.hghca.model.hca.Faults;
+import org.hghca.model.card.Faults;
 import org.hghca.virtio.abi.CommonConfig;
 import org.hghca.virtio.abi.DeviceStatus;
 import org.hghca.virtio.abi.Feature;

@@ -2,7 +2,7 @@ package org.hghca.model.virtio;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.virtio.abi.net.NetHeader;
 import org.hghca.wire.DropCause;

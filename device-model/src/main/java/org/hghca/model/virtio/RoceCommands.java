@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 import org.hghca.virtio.abi.net.NetControl;
 import org.hghca.virtio.abi.roce.AddGid;
 import org.hghca.virtio.abi.roce.CreateAh;

@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.IntConsumer;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.CompletionSink;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.ReceiveWork;

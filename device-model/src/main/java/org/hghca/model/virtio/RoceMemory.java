@@ -1,7 +1,7 @@
 package org.hghca.model.virtio;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.KeyedMemory;
 import org.hghca.model.transport.MemoryAccess;
 import org.hghca.model.transport.MemoryStatus;

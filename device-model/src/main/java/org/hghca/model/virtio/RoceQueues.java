@@ -2,7 +2,7 @@ package org.hghca.model.virtio;
 
 import java.util.BitSet;
 import java.util.Optional;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 
 /**
  * The virtqueues of the RoCE half, each from when its object exists and the driver has enabled it.

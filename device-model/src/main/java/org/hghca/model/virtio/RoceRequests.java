@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Optional;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.ReceiveWork;

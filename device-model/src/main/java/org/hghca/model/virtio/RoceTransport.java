@@ -1,6 +1,6 @@
 package org.hghca.model.virtio;
 
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.ContextStore;
 import org.hghca.model.transport.EventSink;

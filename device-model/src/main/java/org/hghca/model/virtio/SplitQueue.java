@@ -3,7 +3,7 @@ package org.hghca.model.virtio;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import org.hghca.model.hca.HostMemory;
+import org.hghca.model.card.HostMemory;
 import org.hghca.virtio.abi.AvailableRing;
 import org.hghca.virtio.abi.Descriptor;
 import org.hghca.virtio.abi.Feature;

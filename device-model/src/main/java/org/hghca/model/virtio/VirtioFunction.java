@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.hghca.model.hca.PciIdentity;
+import org.hghca.model.card.PciIdentity;
 import org.hghca.virtio.abi.CommonConfig;
 import org.hghca.virtio.abi.PciCapability;
 import org.hghca.virtio.abi.PciIds;

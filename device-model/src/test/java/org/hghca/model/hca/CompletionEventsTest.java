@@ -13,6 +13,8 @@ import org.hghca.abi.InitHca;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.WriteMtt;
+import org.hghca.model.card.Faults;
+import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.ReceiveWork;
 import org.hghca.vfio.DeviceBus;

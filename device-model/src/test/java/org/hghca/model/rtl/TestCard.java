@@ -19,7 +19,7 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
-import org.hghca.model.hca.Faults;
+import org.hghca.model.card.Faults;
 import org.hghca.model.rtl.r1.Defect;
 import org.hghca.model.rtl.r1.R1Engine;
 import org.hghca.model.rtl.r2.R2Engine;

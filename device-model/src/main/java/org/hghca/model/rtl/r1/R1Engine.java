@@ -5,7 +5,7 @@ import static org.hghca.wire.PacketOpcode.*;
 import java.util.Set;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QpcServiceType;
-import org.hghca.model.hca.Faults;
+import org.hghca.model.card.Faults;
 import org.hghca.model.rtl.CardParts;
 import org.hghca.model.rtl.ConnectionState;
 import org.hghca.model.rtl.ConnectionStates;

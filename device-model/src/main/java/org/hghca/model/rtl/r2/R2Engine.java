@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.hca.Faults;
+import org.hghca.model.card.Faults;
 import org.hghca.model.rtl.CardParts;
 import org.hghca.model.rtl.ConnectionState;
 import org.hghca.model.rtl.ConnectionStates;

@@ -1,4 +1,4 @@
-package org.hghca.model.hca;
+package org.hghca.model.card;
 
 /**
  * The region of the interrupt vectors: the MSI-X table and the pending bits, as plain memory. The

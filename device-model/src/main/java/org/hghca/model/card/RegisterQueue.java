@@ -1,4 +1,4 @@
-package org.hghca.model.hca;
+package org.hghca.model.card;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;

@@ -1,4 +1,4 @@
-package org.hghca.model.hca;
+package org.hghca.model.card;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -85,18 +85,18 @@ public final class HostMemory {
   }
 
   /** The card's tables have changed: nothing that is kept of them or of windows is good. */
-  void change() {
+  public void change() {
     epoch++;
     current = current == NONE ? NONE : epoch;
   }
 
   /** The epoch of what is read now. */
-  long epoch() {
+  public long epoch() {
     return epoch;
   }
 
   /** The epoch of what is good now: never one of {@link #epoch} unless windows may be used. */
-  long current() {
+  public long current() {
     return current;
   }
 
@@ -165,7 +165,8 @@ public final class HostMemory {
   }
 
   /** Reads through a window; returns false when its memory has gone. */
-  static boolean read(DmaWindow window, long iova, MemorySegment target, long offset, long length) {
+  public static boolean read(
+      DmaWindow window, long iova, MemorySegment target, long offset, long length) {
     try {
       window.read(iova, target, offset, length);
       return true;
@@ -175,7 +176,7 @@ public final class HostMemory {
   }
 
   /** Writes through a window that is writable; returns false when its memory has gone. */
-  static boolean write(
+  public static boolean write(
       DmaWindow window, long iova, MemorySegment source, long offset, long length) {
     try {
       window.write(iova, source, offset, length);

@@ -1,4 +1,4 @@
-package org.hghca.model.hca;
+package org.hghca.model.card;
 
 /**
  * The limits of one step of a card.
