@@ -2,12 +2,16 @@ package org.hghca.virtio.driver;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.hghca.provider.DeviceThread;
+import org.hghca.provider.Health;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
+import org.hghca.virtio.VirtioDevice;
 import org.hghca.virtio.VirtioException;
 import org.hghca.virtio.abi.CommonConfig;
 
@@ -26,15 +30,25 @@ final class EventThread {
   private static final long POLL_NANOS = 1_000_000;
 
   private static final long PORT_NANOS = 20_000_000;
-  private static final int PORT = 1;
 
-  private final RoceDevice device;
+  /** A completion queue that wants to know of completions. */
+  interface Armed {
+    /** The interrupt vector that tells of its completions. */
+    int interrupt();
+
+    /** Its vector has fired, or there are no interrupts: it looks whether there are completions. */
+    void look();
+  }
+
+  private final VirtioDevice virtio;
+  private final Health health;
+  private final Consumer<AsyncEventType> portChanged;
 
   /** Known for good: a function that is gone does not say. */
   private final Interrupts interrupts;
 
   private final int vectors;
-  private final Set<RoceCompletionQueue> armed = ConcurrentHashMap.newKeySet();
+  private final Set<Armed> armed = ConcurrentHashMap.newKeySet();
   private final DeviceThread thread;
   private volatile boolean stopping;
   private PortState port;
@@ -43,14 +57,18 @@ final class EventThread {
    * A thread that is not started.
    *
    * @param cqs completion queues of the device: more vectors than for these have no use
+   * @param portChanged is told that the port has come up or gone down
    */
-  EventThread(RoceDevice device, PortState port, int cqs) {
-    this.device = device;
-    this.interrupts = device.function().interrupts();
-    this.port = port;
+  EventThread(VirtioDevice virtio, Health health, int cqs, Consumer<AsyncEventType> portChanged) {
+    this.virtio = virtio;
+    this.health = health;
+    this.portChanged = portChanged;
+    this.interrupts = virtio.function().interrupts();
+    this.port = PortState.of(virtio);
     int most = Math.min(1 + cqs, MOST_VECTORS);
-    this.vectors = polls(device) ? 0 : Math.min(interrupts.vectors(), most);
-    this.thread = new DeviceThread("events", device.function().locator().name(), this::run);
+    Locator locator = virtio.function().locator();
+    this.vectors = polls(locator) ? 0 : Math.min(interrupts.vectors(), most);
+    this.thread = new DeviceThread("events", locator.name(), this::run);
   }
 
   void start() {
@@ -69,9 +87,9 @@ final class EventThread {
     return Math.max(1, vectors - 1);
   }
 
-  private static boolean polls(RoceDevice device) {
+  private static boolean polls(Locator locator) {
     String key = DriverParameter.EVENTS.key();
-    String events = device.function().locator().parameter(key).orElse("eq");
+    String events = locator.parameter(key).orElse("eq");
     return switch (events) {
       case "eq" -> false;
       case "poll" -> true;
@@ -96,24 +114,24 @@ final class EventThread {
   }
 
   /** A completion queue is armed: an interrupt of its vector tells its channel. */
-  void watch(RoceCompletionQueue queue) {
+  void watch(Armed queue) {
     armed.add(queue);
     if (polls()) {
       interrupts.wake();
     }
   }
 
-  void forget(RoceCompletionQueue queue) {
+  void forget(Armed queue) {
     armed.remove(queue);
   }
 
   private void run() {
     try {
-      while (!stopping && !device.health().isDead()) {
+      while (!stopping && !health.isDead()) {
         long fired = interrupts.await(period());
         if (polls()) {
           configurationChanged();
-          armed.forEach(RoceCompletionQueue::look);
+          armed.forEach(Armed::look);
           continue;
         }
         if ((fired & 1L << CONFIGURATION_VECTOR) != 0) {
@@ -124,9 +142,9 @@ final class EventThread {
         }
       }
     } catch (VirtioException e) {
-      device.health().fail(e.getMessage());
+      health.fail(e.getMessage());
     } catch (Throwable e) { // on any failure, because programs wait for this thread
-      device.health().fail("the thread of its events ended: " + e);
+      health.fail("the thread of its events ended: " + e);
     }
   }
 
@@ -137,19 +155,19 @@ final class EventThread {
     return armed.isEmpty() ? PORT_NANOS : POLL_NANOS;
   }
 
-  private static void look(RoceCompletionQueue queue, long fired) {
+  private static void look(Armed queue, long fired) {
     if ((fired & 1L << queue.interrupt()) != 0) {
       queue.look();
     }
   }
 
   private void configurationChanged() {
-    device.virtio().check();
-    PortState now = PortState.of(device.virtio());
+    virtio.check();
+    PortState now = PortState.of(virtio);
     if (!now.isUp().equals(port.isUp())) {
       AsyncEventType type =
           now.isUp().orElse(true) ? AsyncEventType.PORT_ACTIVE : AsyncEventType.PORT_ERR;
-      device.contexts().forEach(context -> context.raisePort(type, PORT));
+      portChanged.accept(type);
     }
     port = now;
   }

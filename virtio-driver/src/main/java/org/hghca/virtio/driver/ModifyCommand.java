@@ -8,6 +8,7 @@ import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
 import org.hghca.virtio.abi.roce.ModifyQp;
 import org.hghca.virtio.abi.roce.MrAccess;
@@ -21,40 +22,43 @@ final class ModifyCommand {
   private static final int ACCESS_BITS =
       MrAccess.LOCAL_WRITE | MrAccess.REMOTE_WRITE | MrAccess.REMOTE_READ;
 
-  private final RoceContext context;
+  private final QueuePair qp;
+  private final RocePort port;
+  private final Limits limits;
   private final MemorySegment data;
   private int mask;
 
-  private ModifyCommand(RoceContext context, MemorySegment data) {
-    this.context = context;
+  /** A command without attributes, in memory of zeros. */
+  ModifyCommand(QueuePair qp, RocePort port, Limits limits, MemorySegment data) {
+    this.qp = qp;
+    this.port = port;
+    this.limits = limits;
     this.data = data;
   }
 
   /**
    * Stores attributes in the data of a command.
    *
-   * @param known all attributes as they are after the command
    * @param a those that change
+   * @param known all attributes as they are after the command
    * @return the mask; 0 when the device need not be told
    * @throws VerbsException EINVAL for a value that the device does not take, EOPNOTSUPP for one
    *     that it has no attribute for
    */
-  static int put(
-      RoceQueuePair qp, QpAttributes a, QpAttributes known, QpState to, MemorySegment data) {
-    ModifyCommand command = new ModifyCommand(qp.domain().context(), data);
+  int put(QpAttributes a, QpAttributes known, QpState to) {
     ModifyQp.QPN.set(data, 0, qp.number());
     for (QpAttribute attribute : a.mask()) {
-      command.put(attribute, a, known);
+      put(attribute, a, known);
     }
     if (qp.state() != to) {
-      command.has(QpAttributeMask.STATE);
+      has(QpAttributeMask.STATE);
       ModifyQp.QP_STATE.set(data, 0, to.ordinal());
       if (qp.type() == QpType.RC) {
-        command.putReads(to, known);
+        putReads(to, known);
       }
     }
-    ModifyQp.ATTR_MASK.set(data, 0, command.mask);
-    return command.mask;
+    ModifyQp.ATTR_MASK.set(data, 0, mask);
+    return mask;
   }
 
   private void has(int bit) {
@@ -86,8 +90,8 @@ final class ModifyCommand {
         has(QpAttributeMask.ACCESS_FLAGS);
         ModifyQp.ACCESS_FLAGS.set(data, 0, AccessFlag.bits(a.access()) & ACCESS_BITS);
       }
-      case PKEY_INDEX -> context.port().checkPkeyIndex(a.pkeyIndex());
-      case PORT -> context.port().check(a.port());
+      case PKEY_INDEX -> port.checkPkeyIndex(a.pkeyIndex());
+      case PORT -> port.check(a.port());
       case QKEY -> {
         has(QpAttributeMask.QKEY);
         ModifyQp.QKEY.set(data, 0, a.qkey());
@@ -95,7 +99,7 @@ final class ModifyCommand {
       case AV -> {
         has(QpAttributeMask.AV);
         RoceAddressHandle.put(
-            context.port(),
+            port,
             a.addressVector(),
             known.addressVector().flowLabel(),
             data,
@@ -103,7 +107,7 @@ final class ModifyCommand {
       }
       case PATH_MTU -> {
         has(QpAttributeMask.PATH_MTU);
-        Mtu most = context.port().attributes(a.port() == 0 ? 1 : a.port()).activeMtu();
+        Mtu most = port.attributes(a.port() == 0 ? 1 : a.port()).activeMtu();
         if (a.pathMtu().compareTo(most) > 0) {
           throw new VerbsException(
               Errno.EINVAL,
@@ -133,12 +137,12 @@ final class ModifyCommand {
       }
       case MAX_QP_RD_ATOMIC -> {
         has(QpAttributeMask.MAX_QP_RD_ATOMIC);
-        int most = context.roce().limits().readsOutstanding();
+        int most = limits.readsOutstanding();
         ModifyQp.MAX_RD_ATOMIC.set(data, 0, reads(a.maxReadAtomic(), most));
       }
       case MAX_DEST_RD_ATOMIC -> {
         has(QpAttributeMask.MAX_DEST_RD_ATOMIC);
-        int most = context.roce().limits().readsAnswered();
+        int most = limits.readsAnswered();
         ModifyQp.MAX_DEST_RD_ATOMIC.set(data, 0, reads(a.maxDestinationReadAtomic(), most));
       }
       case MIN_RNR_TIMER -> {

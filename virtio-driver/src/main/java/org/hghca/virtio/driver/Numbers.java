@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
 import org.hghca.virtio.VirtioDevice;
 import org.hghca.virtio.Virtqueue;
@@ -34,7 +35,7 @@ final class Numbers {
   private final boolean[] completionsUsed;
   private final Virtqueue[] sends;
   private final Virtqueue[] receives;
-  private final AtomicReferenceArray<RoceQueuePair> queuePairs;
+  private final AtomicReferenceArray<QueuePair> queuePairs;
 
   /** A completion queue of the device. */
   record Completions(int number, Virtqueue queue) {}
@@ -55,7 +56,7 @@ final class Numbers {
   }
 
   /** The queue pair with a number; null when there is none. */
-  RoceQueuePair queuePair(int number) {
+  QueuePair queuePair(int number) {
     return Integer.compareUnsigned(number, queuePairs.length()) < 0
         ? queuePairs.getAcquire(number)
         : null;
@@ -120,7 +121,7 @@ final class Numbers {
     }
   }
 
-  void add(RoceQueuePair queuePair) {
+  void add(QueuePair queuePair) {
     queuePairs.setRelease(queuePair.number(), queuePair);
   }
 

@@ -2,6 +2,7 @@ package org.hghca.virtio.driver;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.AddressTable;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
@@ -17,7 +18,8 @@ import org.hghca.virtio.abi.roce.RoceCommand;
 
 /** A destination of datagrams: an object of the device. */
 final class RoceAddressHandle extends Resource implements AddressHandle {
-  private final RoceProtectionDomain pd;
+  private final AbstractProtectionDomain pd;
+  private final RoceDevice device;
   private final org.hghca.verbs.AddressVector vector;
   private final int number;
 
@@ -27,18 +29,22 @@ final class RoceAddressHandle extends Resource implements AddressHandle {
    * @throws VerbsException EINVAL for an invalid vector; EOPNOTSUPP for multicast groups and
    *     service levels; ENOMEM when the device has no room
    */
-  RoceAddressHandle(RoceProtectionDomain pd, org.hghca.verbs.AddressVector vector) {
+  RoceAddressHandle(
+      AbstractProtectionDomain pd,
+      RoceDevice device,
+      RocePort port,
+      org.hghca.verbs.AddressVector vector) {
     super(pd);
     this.pd = pd;
+    this.device = device;
     this.vector = AddressTable.withHopLimit(vector);
     try (Undo undo = new Undo();
         Arena arena = Arena.ofConfined()) {
       undo.add(this::abandon);
       MemorySegment data = arena.allocate(CreateAh.SIZE);
       CreateAh.PDN.set(data, 0, pd.number());
-      put(pd.context().port(), this.vector, vector.flowLabel(), data, CreateAh.ADDRESS_VECTOR);
-      this.number =
-          pd.device().commands().create(RoceCommand.CREATE_AH, data, "another address handle");
+      put(port, this.vector, vector.flowLabel(), data, CreateAh.ADDRESS_VECTOR);
+      this.number = device.commands().create(RoceCommand.CREATE_AH, data, "another address handle");
       publish();
       undo.forget();
     }
@@ -100,7 +106,7 @@ final class RoceAddressHandle extends Resource implements AddressHandle {
 
   @Override
   protected void release() {
-    pd.device().deferredFree().retire(describe(), this::destroy, () -> {}, () -> {});
+    device.deferredFree().retire(describe(), this::destroy, () -> {}, () -> {});
   }
 
   private void destroy() {
@@ -108,9 +114,7 @@ final class RoceAddressHandle extends Resource implements AddressHandle {
       MemorySegment data = arena.allocate(DestroyAh.SIZE);
       DestroyAh.PDN.set(data, 0, pd.number());
       DestroyAh.AH.set(data, 0, number);
-      pd.device()
-          .commands()
-          .give(RoceCommand.DESTROY_AH, data, Errno.EBUSY, "the end of " + describe());
+      device.commands().give(RoceCommand.DESTROY_AH, data, Errno.EBUSY, "the end of " + describe());
     }
   }
 }

@@ -42,7 +42,7 @@ import org.hghca.virtio.abi.roce.RoceCommand;
  * queues can have outstanding, since a device without a buffer loses the completion.
  */
 final class RoceCompletionQueue extends Resource
-    implements CompletionQueue, SharedCompletions, ContextCounters.Counted {
+    implements CompletionQueue, SharedCompletions, EventThread.Armed, ContextCounters.Counted {
   private static final ValueLayout.OfInt IMMEDIATE =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
   private static final int SLOT = 64;
@@ -181,8 +181,8 @@ final class RoceCompletionQueue extends Resource
     return number;
   }
 
-  /** The interrupt vector that tells of its completions. */
-  int interrupt() {
+  @Override
+  public int interrupt() {
     return interrupt;
   }
 
@@ -336,7 +336,7 @@ final class RoceCompletionQueue extends Resource
 
   /** The queue pair of an entry. */
   private RoceQueuePair queuePair(int qpn, boolean isReceive) {
-    RoceQueuePair qp = device.numbers().queuePair(qpn);
+    RoceQueuePair qp = (RoceQueuePair) device.numbers().queuePair(qpn);
     if (qp == null || !qp.completesInto(this, isReceive)) {
       throw broken("completes a request of queue pair %s".formatted(Integer.toUnsignedString(qpn)));
     }
@@ -484,7 +484,8 @@ final class RoceCompletionQueue extends Resource
 
   /** The queue pair whose shared receive an entry completes; null if it completes anything else. */
   private RoceQueuePair sharer(MemorySegment from, long at) {
-    RoceQueuePair qp = device.numbers().queuePair(CompletionEntry.QPN.get(from, at));
+    RoceQueuePair qp =
+        (RoceQueuePair) device.numbers().queuePair(CompletionEntry.QPN.get(from, at));
     long cookie = CompletionEntry.WR_ID.getLong(from, at);
     return qp != null
             && qp.sharesReceives()
@@ -651,7 +652,8 @@ final class RoceCompletionQueue extends Resource
    * An interrupt of its vector, which queues may share, or a look without interrupts: its channel
    * is told once for each arming, when there has been what it is armed for.
    */
-  void look() {
+  @Override
+  public void look() {
     synchronized (arming) {
       if (armed == 0 || isClosed() || !hasCome() || sharesReceives && staysArmed()) {
         return;

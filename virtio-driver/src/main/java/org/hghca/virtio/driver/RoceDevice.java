@@ -4,11 +4,13 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.provider.AbstractContext;
 import org.hghca.provider.DeferredFree;
 import org.hghca.provider.Health;
 import org.hghca.provider.KernelNeighbors;
 import org.hghca.provider.Neighbors;
 import org.hghca.provider.srq.SrqRefill;
+import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
@@ -21,6 +23,8 @@ import org.hghca.virtio.abi.roce.QueuePlan;
 final class RoceDevice {
   /** No port has it: locators without {@code mac=} imply addresses that begin with 02. */
   private static final long SOME_MAC = 0x0600_0000_0001L;
+
+  private static final int PORT = 1;
 
   private final VirtioDevice virtio;
   private final QueuePlan plan;
@@ -38,7 +42,7 @@ final class RoceDevice {
 
   private final DeferredFree deferredFree;
 
-  private final Set<RoceContext> contexts = ConcurrentHashMap.newKeySet();
+  private final Set<AbstractContext> contexts = ConcurrentHashMap.newKeySet();
 
   /**
    * A device after the bring-up.
@@ -68,14 +72,14 @@ final class RoceDevice {
     this.takeDown = takeDown;
     this.neighbors = neighbors(virtio.function().locator());
     this.buffers = new BufferPool(virtio.function().memory());
-    this.events = new EventThread(this, PortState.of(virtio), plan.cqs());
+    this.events = new EventThread(virtio, health, plan.cqs(), this::portChanged);
     this.srqRefill =
         new SrqRefill(
             virtio.function().locator().name(),
             health,
             e -> health.fail("the thread that deals shared receives has failed: " + e));
     this.numbers = new Numbers(virtio, plan, commands, health);
-    health.onFailure(() -> contexts.forEach(RoceContext::deviceFailed));
+    health.onFailure(() -> contexts.forEach(AbstractContext::deviceFailed));
   }
 
   /** Where the kernel carries packets by UDP, it finds their way; any other port's MAC will do. */
@@ -86,6 +90,10 @@ final class RoceDevice {
     return LinkAddress.isBound(locator)
         ? new Neighbors(gid -> OptionalLong.of(SOME_MAC))
         : new Neighbors();
+  }
+
+  private void portChanged(AsyncEventType type) {
+    contexts.forEach(context -> context.raisePort(type, PORT));
   }
 
   void start() {
@@ -161,7 +169,7 @@ final class RoceDevice {
     return srqRefill;
   }
 
-  Set<RoceContext> contexts() {
+  Set<AbstractContext> contexts() {
     return contexts;
   }
 

@@ -68,7 +68,7 @@ final class RoceProtectionDomain extends AbstractProtectionDomain {
   @Override
   public AddressHandle createAddressHandle(AddressVector vector) {
     checkAlive();
-    return new RoceAddressHandle(this, vector);
+    return new RoceAddressHandle(this, device(), context.port(), vector);
   }
 
   @Override

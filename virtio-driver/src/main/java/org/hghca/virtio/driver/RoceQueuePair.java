@@ -111,8 +111,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
       boolean single = config.isSingleOwner();
       OwnerCheck sendOwner = single ? new OwnerCheck("the send queue of " + describe()) : null;
       OwnerCheck owner = single ? new OwnerCheck("the receive queue of " + describe()) : null;
-      this.sends =
-          new SendQueue(device.function(), created.sends(), pd, type, capabilities, sendOwner);
+      this.sends = new SendQueue(device, created.sends(), pd, type, capabilities, sendOwner);
       undo.add(sends::close);
       SpinLock lock = single ? null : new SpinLock(LockRank.RECEIVES);
       this.receives =
@@ -256,10 +255,6 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   /** Its part of the shared receive queue that deals its receives. */
   ReceiveShare share() {
     return share;
-  }
-
-  RoceProtectionDomain domain() {
-    return pd;
   }
 
   /** Whether its requests of a direction complete into a queue. */
@@ -513,7 +508,9 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     KnownAttributes.label(next, pd.context().entropy(), number);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = arena.allocate(ModifyQp.SIZE);
-      int mask = ModifyCommand.put(this, attributes, next, to, data);
+      int mask =
+          new ModifyCommand(this, pd.context().port(), device.limits(), data)
+              .put(attributes, next, to);
       if (attributes.has(QpAttribute.DEST_QPN)) {
         peer = attributes.destinationQpn(); // before the device receives from it
       }

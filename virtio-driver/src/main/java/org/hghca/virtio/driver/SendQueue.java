@@ -1,6 +1,7 @@
 package org.hghca.virtio.driver;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.LockRank;
 import org.hghca.provider.OwnerCheck;
 import org.hghca.provider.SpinLock;
@@ -10,7 +11,6 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.verbs.spi.SendKind;
-import org.hghca.vfio.PciFunction;
 import org.hghca.virtio.Virtqueue;
 import org.hghca.virtio.abi.roce.SendRequest;
 
@@ -24,21 +24,21 @@ final class SendQueue extends WorkQueue {
   /** The flags of {@link SendKind} are those of the device, shifted. */
   private static final int FLAG_SHIFT = Integer.numberOfTrailingZeros(SendKind.FENCED);
 
-  private final RoceProtectionDomain pd;
+  private final AbstractProtectionDomain pd;
   private final QpType type;
   private final int maxSge;
   private final int maxInline;
   private final long maxMessage;
 
   SendQueue(
-      PciFunction function,
+      RoceDevice device,
       Virtqueue queue,
-      RoceProtectionDomain pd,
+      AbstractProtectionDomain pd,
       QpType type,
       QueuePairCapabilities capabilities,
       OwnerCheck owner) {
     super(
-        function,
+        device.function(),
         queue,
         capabilities.sendDepth(),
         slot(SendRequest.piece(capabilities.maxSendSge())),
@@ -49,7 +49,7 @@ final class SendQueue extends WorkQueue {
     this.type = type;
     this.maxSge = capabilities.maxSendSge();
     this.maxInline = capabilities.maxInline();
-    long most = pd.device().limits().maxMessage();
+    long most = device.limits().maxMessage();
     this.maxMessage = most < 0 ? Long.MAX_VALUE : most; // unsigned
   }
 
