@@ -6,9 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.model.card.Card;
+import org.hghca.model.card.CardCounters;
 import org.hghca.model.card.Faults;
 import org.hghca.model.card.MsixRegion;
 import org.hghca.model.card.StepBudget;
+import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.ConfigurationRegisters;
 import org.hghca.vfio.DeviceBus;
@@ -181,7 +183,8 @@ public final class SoftwareHca implements EmulatedFunction {
    * @throws UnsupportedOperationException if the card follows the document, which has no FIFO
    */
   public void holdDoorbells(boolean held) {
-    simulation.exclusively(() -> hca.holdDoorbells(held));
+    RtlCard card = rtl("FIFO of doorbells");
+    simulation.exclusively(() -> card.holdDoorbells(held));
     if (!simulation.isInline()) {
       simulation.kick();
     }
@@ -195,8 +198,16 @@ public final class SoftwareHca implements EmulatedFunction {
    * @throws UnsupportedOperationException if it is no card of the first RTL
    */
   public void stallAfter(int packets) {
-    simulation.exclusively(() -> hca.stallAfter(packets));
+    RtlCard card = rtl("stall");
+    simulation.exclusively(() -> card.stallAfter(packets));
     simulation.kick();
+  }
+
+  private RtlCard rtl(String what) {
+    if (hca instanceof RtlCard card) {
+      return card;
+    }
+    throw new UnsupportedOperationException("this card has no " + what);
   }
 
   /** Number of faults. */
@@ -206,14 +217,15 @@ public final class SoftwareHca implements EmulatedFunction {
 
   /** Its counters since its creation. */
   public HcaCounters counters() {
-    TransportCounters transport = hca.transportCounters();
+    CardCounters card = hca.counters();
+    TransportCounters transport = card.transport();
     return new HcaCounters(
-        hca.commands(),
-        hca.doorbells(),
-        hca.completions(),
-        hca.events(),
-        hca.interrupts(),
-        hca.eventOverruns(),
+        card.commands(),
+        card.doorbells(),
+        card.completions(),
+        card.events(),
+        card.interrupts(),
+        card.eventOverruns(),
         transport.packetsSent,
         transport.packetsReceived,
         transport.drops.total(),

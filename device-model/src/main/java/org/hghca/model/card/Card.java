@@ -1,7 +1,6 @@
 package org.hghca.model.card;
 
 import java.util.List;
-import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 
 /**
@@ -21,8 +20,8 @@ public interface Card {
    */
   void busMaster(boolean on);
 
-  /** Register writes no longer wait. */
-  void unplug();
+  /** Register writes no longer wait: nothing to do on a card where they never do. */
+  default void unplug() {}
 
   /** A register read. */
   long read(int bar, long offset, int width);
@@ -65,41 +64,19 @@ public interface Card {
   /** Resets everything to the state after power-on. Between steps only. */
   void reset();
 
-  TransportCounters transportCounters();
-
-  long doorbells();
-
-  long commands();
-
-  long completions();
-
-  long events();
-
-  long interrupts();
-
-  long eventOverruns();
+  /** What it has counted; any thread, so that the numbers need not be consistent. */
+  CardCounters counters();
 
   /** Pages of host memory that hold contexts and translation tables. */
-  int icmPages();
-
-  /**
-   * Holds or releases doorbells in their FIFO.
-   *
-   * @throws UnsupportedOperationException when the card has none
-   */
-  void holdDoorbells(boolean held);
-
-  /**
-   * Limits the number of request packets that leave, as if host memory did not answer payload
-   * reads; -1 removes the limit.
-   *
-   * @throws UnsupportedOperationException when the card does not model that
-   */
-  void stallAfter(int packets);
+  default int icmPages() {
+    return 0;
+  }
 
   /**
    * Uses that stop or corrupt the card, oldest first, each with its line in the list of facts: a
    * card that follows the document has none. Thread-safe.
    */
-  List<String> hazards();
+  default List<String> hazards() {
+    return List.of();
+  }
 }

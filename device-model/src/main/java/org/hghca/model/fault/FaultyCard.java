@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.hghca.model.card.Card;
+import org.hghca.model.card.CardCounters;
 import org.hghca.model.card.PciIdentity;
 import org.hghca.model.card.StepBudget;
-import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.wire.EthernetPort;
 
@@ -161,53 +161,13 @@ public final class FaultyCard implements Card {
   }
 
   @Override
-  public TransportCounters transportCounters() {
-    return card.transportCounters();
-  }
-
-  @Override
-  public long doorbells() {
-    return card.doorbells();
-  }
-
-  @Override
-  public long commands() {
-    return card.commands();
-  }
-
-  @Override
-  public long completions() {
-    return card.completions();
-  }
-
-  @Override
-  public long events() {
-    return card.events();
-  }
-
-  @Override
-  public long interrupts() {
-    return card.interrupts();
-  }
-
-  @Override
-  public long eventOverruns() {
-    return card.eventOverruns();
+  public CardCounters counters() {
+    return card.counters();
   }
 
   @Override
   public int icmPages() {
     return card.icmPages();
-  }
-
-  @Override
-  public void holdDoorbells(boolean held) {
-    card.holdDoorbells(held);
-  }
-
-  @Override
-  public void stallAfter(int packets) {
-    card.stallAfter(packets);
   }
 
   @Override

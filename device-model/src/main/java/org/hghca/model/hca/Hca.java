@@ -11,6 +11,7 @@ import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.model.card.Card;
+import org.hghca.model.card.CardCounters;
 import org.hghca.model.card.Faults;
 import org.hghca.model.card.HostMemory;
 import org.hghca.model.card.PciIdentity;
@@ -18,7 +19,6 @@ import org.hghca.model.card.RegisterQueue;
 import org.hghca.model.card.StepBudget;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Transport;
-import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.PacketRun;
@@ -385,58 +385,19 @@ public final class Hca implements Card {
   }
 
   @Override
-  public TransportCounters transportCounters() {
-    return transport.counters();
+  public CardCounters counters() {
+    return new CardCounters(
+        commandCount,
+        doorbellCount,
+        completionQueues.written(),
+        eventQueues.written(),
+        eventQueues.interrupts(),
+        eventQueues.overruns(),
+        transport.counters());
   }
 
-  @Override
-  public long doorbells() {
-    return doorbellCount;
-  }
-
-  @Override
-  public long commands() {
-    return commandCount;
-  }
-
-  @Override
-  public long completions() {
-    return completionQueues.written();
-  }
-
-  @Override
-  public long events() {
-    return eventQueues.written();
-  }
-
-  @Override
-  public long interrupts() {
-    return eventQueues.interrupts();
-  }
-
-  @Override
-  public long eventOverruns() {
-    return eventQueues.overruns();
-  }
-
-  /** Pages of host memory that hold contexts and translation tables. */
   @Override
   public int icmPages() {
     return icm.mappedPages(false) + icm.mappedPages(true);
-  }
-
-  @Override
-  public void holdDoorbells(boolean held) {
-    throw new UnsupportedOperationException("the document's card has no FIFO of doorbells");
-  }
-
-  @Override
-  public void stallAfter(int packets) {
-    throw new UnsupportedOperationException("the document's card does not play a stall");
-  }
-
-  @Override
-  public List<String> hazards() {
-    return List.of();
   }
 }

@@ -7,12 +7,12 @@ import org.hghca.abi.Bar;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.model.card.Card;
+import org.hghca.model.card.CardCounters;
 import org.hghca.model.card.Faults;
 import org.hghca.model.card.HostMemory;
 import org.hghca.model.card.PciIdentity;
 import org.hghca.model.card.StepBudget;
 import org.hghca.model.hca.Hca;
-import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.wire.EthernetPort;
 
@@ -71,10 +71,6 @@ public final class RtlCard implements Card {
   public void busMaster(boolean on) {
     host.enable(on);
   }
-
-  /** Nothing: no register write ever waits. */
-  @Override
-  public void unplug() {}
 
   @Override
   public long read(int bar, long offset, int width) {
@@ -164,51 +160,27 @@ public final class RtlCard implements Card {
     return Long.MAX_VALUE;
   }
 
-  @Override
+  /** Holds or releases doorbells in their FIFO, for a test. Between steps only. */
   public void holdDoorbells(boolean held) {
     doorbells.hold(held);
     rung = true;
   }
 
-  @Override
+  /**
+   * Limits the number of request packets that leave, for a test; see {@link DataPath#stallAfter}.
+   * Between steps only.
+   *
+   * @throws UnsupportedOperationException when the data path does not model that
+   */
   public void stallAfter(int packets) {
     engine.stallAfter(packets);
     rung = true;
   }
 
   @Override
-  public TransportCounters transportCounters() {
-    return engine.counters();
-  }
-
-  @Override
-  public long doorbells() {
-    return doorbells.count();
-  }
-
-  @Override
-  public long commands() {
-    return commandCount;
-  }
-
-  @Override
-  public long completions() {
-    return engine.completions();
-  }
-
-  @Override
-  public long events() {
-    return 0;
-  }
-
-  @Override
-  public long interrupts() {
-    return 0;
-  }
-
-  @Override
-  public long eventOverruns() {
-    return 0;
+  public CardCounters counters() {
+    return new CardCounters(
+        commandCount, doorbells.count(), engine.completions(), 0, 0, 0, engine.counters());
   }
 
   @Override

@@ -1,10 +1,10 @@
 package org.hghca.model.virtio;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.model.card.Card;
+import org.hghca.model.card.CardCounters;
 import org.hghca.model.card.Faults;
 import org.hghca.model.card.HostMemory;
 import org.hghca.model.card.PciIdentity;
@@ -129,9 +129,6 @@ public final class VirtioNic implements Card {
     busMaster = on;
     host.enable(on);
   }
-
-  @Override
-  public void unplug() {}
 
   @Override
   public long read(int bar, long offset, int width) {
@@ -445,57 +442,14 @@ public final class VirtioNic implements Card {
   }
 
   @Override
-  public TransportCounters transportCounters() {
-    return counters;
-  }
-
-  @Override
-  public long doorbells() {
-    return doorbells;
-  }
-
-  @Override
-  public long commands() {
-    return commands.count();
-  }
-
-  @Override
-  public long completions() {
-    return completions + transport.completions();
-  }
-
-  @Override
-  public long events() {
-    return 0;
-  }
-
-  @Override
-  public long interrupts() {
-    return interrupts;
-  }
-
-  @Override
-  public long eventOverruns() {
-    return 0;
-  }
-
-  @Override
-  public int icmPages() {
-    return 0;
-  }
-
-  @Override
-  public void holdDoorbells(boolean held) {
-    throw new UnsupportedOperationException("a virtio card has no FIFO of doorbells");
-  }
-
-  @Override
-  public void stallAfter(int packets) {
-    throw new UnsupportedOperationException("a virtio card does not model a stall");
-  }
-
-  @Override
-  public List<String> hazards() {
-    return List.of();
+  public CardCounters counters() {
+    return new CardCounters(
+        commands.count(),
+        doorbells,
+        completions + transport.completions(),
+        0,
+        interrupts,
+        0,
+        counters);
   }
 }

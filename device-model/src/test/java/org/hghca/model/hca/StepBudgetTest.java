@@ -49,7 +49,7 @@ class StepBudgetTest {
 
     assertThat(card.step(0, StepBudget.WHOLE)).isTrue();
     assertThat(Hcr.go((int) card.read(Bar.BAR0, register, 4))).isFalse();
-    assertThat(card.commands()).isEqualTo(1);
+    assertThat(card.counters().commands()).isEqualTo(1);
     assertThat(card.hasWrites()).isFalse();
   }
 
@@ -64,6 +64,6 @@ class StepBudgetTest {
       steps++;
     }
     assertThat(steps).isEqualTo(3);
-    assertThat(card.doorbells()).isEqualTo(20);
+    assertThat(card.counters().doorbells()).isEqualTo(20);
   }
 }
