@@ -49,8 +49,8 @@ public final class Cable extends Segment {
   Cable(String name, Simulation simulation) {
     super(name);
     this.simulation = simulation;
-    this.leftward = new Lane(simulation);
-    this.rightward = new Lane(simulation);
+    this.leftward = new Lane(simulation.clock(), simulation.packets());
+    this.rightward = new Lane(simulation.clock(), simulation.packets());
   }
 
   /** Whether both plugs are in. */

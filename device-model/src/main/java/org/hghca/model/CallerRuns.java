@@ -50,12 +50,14 @@ final class CallerRuns {
    */
   private static final StepBudget AFTER_COMMAND = new StepBudget(MOST, true);
 
-  private final Simulation simulation;
+  private final StepLock lock;
+  private final Clock clock;
   private final Participants participants;
   private final SimulationThread loop;
 
-  CallerRuns(Simulation simulation, Participants participants, SimulationThread loop) {
-    this.simulation = simulation;
+  CallerRuns(StepLock lock, Clock clock, Participants participants, SimulationThread loop) {
+    this.lock = lock;
+    this.clock = clock;
     this.participants = participants;
     this.loop = loop;
   }
@@ -65,14 +67,14 @@ final class CallerRuns {
    *
    * @param command whether it may have been a command
    */
-  void workQueued(SoftwareHca hca, boolean command) {
+  void workQueued(Participant hca, boolean command) {
     if (mustNotStep(hca)) {
       loop.wake();
       return;
     }
     StepBudget budget = command ? AFTER_COMMAND : AFTER_DOORBELL;
     for (int turn = 0; turn < TURNS; turn++) {
-      if (!simulation.lock().tryLockForStep()) {
+      if (!lock.tryLockForStep()) {
         return; // the holder of the lock, or this thread itself in a step, will check the queue
       }
       boolean left;
@@ -82,7 +84,8 @@ final class CallerRuns {
                 || participants.hasArrived()
                 || loop.oversleeps(participants.nextDeadline());
       } finally {
-        simulation.releaseAfterStep();
+        lock.unlock(); // what was queued meanwhile is asked for below
+        participants.deliverInterrupts();
       }
       if (left) {
         break;
@@ -95,11 +98,26 @@ final class CallerRuns {
   }
 
   /**
-   * Packets have arrived for an HCA: does some of what follows. Under the simulation's lock.
+   * Something has arrived from outside of this process: some of what follows is done on the calling
+   * thread, the rest soon.
    *
-   * @return whether something is left to do
+   * @param delivery gives it to the HCA, under the lock
    */
-  boolean follow(SoftwareHca hca) {
+  void arrived(Participant hca, Runnable delivery) {
+    boolean left;
+    lock.lockForStep();
+    try {
+      delivery.run();
+      left = follow(hca);
+    } finally {
+      loop.release();
+    }
+    if (left) {
+      loop.wake();
+    }
+  }
+
+  private boolean follow(Participant hca) {
     return hca.mayWait()
         || work(hca, AFTER_ARRIVAL, ARRIVAL_BYTES)
         || participants.hasArrived()
@@ -111,7 +129,7 @@ final class CallerRuns {
    * would yield its carrier and keep the simulation's lock; threads that spin on all carriers until
    * the step is done would never let it run again.
    */
-  private static boolean mustNotStep(SoftwareHca hca) {
+  private static boolean mustNotStep(Participant hca) {
     return hca.mayWait() || Thread.currentThread().isVirtual();
   }
 
@@ -119,19 +137,16 @@ final class CallerRuns {
    * Does steps until no work is left or the budget is used up, and sends what they have left for a
    * network; returns whether there is more to do.
    */
-  private boolean work(SoftwareHca hca, StepBudget budget, long most) {
+  private boolean work(Participant hca, StepBudget budget, long most) {
     long bytes = participants.bytesSent();
     int steps = 0;
     boolean left = false;
-    long now = simulation.nanos();
+    long now = clock.nanos();
     while (!left && participants.stepNear(hca, now, budget)) {
       if (budget.most() > MOST) {
-        now = simulation.nanos(); // the steps of a doorbell are too short to read a clock for each
+        now = clock.nanos(); // the steps of a doorbell are too short to read a clock for each
       }
-      left =
-          ++steps == STEPS
-              || participants.bytesSent() - bytes > most
-              || simulation.lock().isWaitedFor();
+      left = ++steps == STEPS || participants.bytesSent() - bytes > most || lock.isWaitedFor();
     }
     return Participants.flush(hca) || left;
   }

@@ -124,7 +124,7 @@ public final class Hub extends Segment {
   /** Plugs in a port; the disturbance is that of the way to it. */
   @Override
   void plug(EthernetPort port, Disturbance disturbance) {
-    Lane lane = new Lane(simulation);
+    Lane lane = new Lane(simulation.clock(), simulation.packets());
     lane.end(port);
     lane.disturb(disturbance, disturbance.seed());
     List<Lane> more = new ArrayList<>(lanes);

@@ -6,6 +6,7 @@ import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketPool;
 import org.hghca.wire.PacketRun;
 
 /** One direction of a cable, or a way to a port. Used under its simulation's lock. */
@@ -25,7 +26,8 @@ final class Lane {
   /** A packet that is due after a given number of packets, or at a time. */
   private record Held(Packet packet, long due, long behind) {}
 
-  private final Simulation simulation;
+  private final Clock clock;
+  private final PacketPool packets;
   private final PriorityQueue<Late> late = new PriorityQueue<>(BY_TIME);
 
   /** In the order in which they were held back, which is also that of their times. */
@@ -46,8 +48,9 @@ final class Lane {
   private long delayed;
   private long corrupted;
 
-  Lane(Simulation simulation) {
-    this.simulation = simulation;
+  Lane(Clock clock, PacketPool packets) {
+    this.clock = clock;
+    this.packets = packets;
   }
 
   EthernetPort end() {
@@ -85,7 +88,7 @@ final class Lane {
     }
     if (happens(disturbance.duplicate())) {
       duplicated++;
-      disturb(simulation.packets().copy(packet));
+      disturb(packets.copy(packet));
     }
     disturb(packet);
     releaseOvertaken();
@@ -109,7 +112,7 @@ final class Lane {
   private void disturb(Packet packet) {
     if (happens(disturbance.drop())) {
       dropped++;
-      simulation.packets().giveBack(packet);
+      packets.giveBack(packet);
       return;
     }
     if (happens(disturbance.corrupt())) {
@@ -121,11 +124,11 @@ final class Lane {
     if (happens(disturbance.reorder())) {
       reordered++;
       long behind = carried + 1 + random.nextInt(MOST_OVERTAKING);
-      held.add(new Held(packet, simulation.nanos() + PATIENCE, behind));
+      held.add(new Held(packet, clock.nanos() + PATIENCE, behind));
     } else if (happens(disturbance.delay())) {
       delayed++;
       long time = 1 + random.nextLong(disturbance.maxDelay().toNanos());
-      late.add(new Late(packet, simulation.nanos() + time, carried));
+      late.add(new Late(packet, clock.nanos() + time, carried));
     } else {
       deliver(packet);
     }
@@ -176,7 +179,7 @@ final class Lane {
 
   private void deliver(Packet packet) {
     if (end == null) {
-      simulation.packets().giveBack(packet);
+      packets.giveBack(packet);
     } else {
       end.deliver(packet);
     }

@@ -17,10 +17,10 @@ import org.hghca.wire.link.ReceiveBatch;
  */
 final class Network implements Medium, LinkUser {
   private final Link link;
-  private final SoftwareHca hca;
+  private final Participant participant;
   private final EthernetPort port;
   private final PortAddresses addresses;
-  private final Simulation simulation;
+  private final CallerRuns callerRuns;
   private final Lane incoming;
 
   /** Set once, by {@link #begin}. */
@@ -32,15 +32,23 @@ final class Network implements Medium, LinkUser {
    * Makes it the medium of a port.
    *
    * @param disturbance of the packets that arrive
+   * @param participant whose port it is
+   * @param callerRuns what follows an arrival
    */
-  Network(Link link, Disturbance disturbance, SoftwareHca hca, EthernetPort port) {
+  Network(
+      Link link,
+      Disturbance disturbance,
+      Participant participant,
+      EthernetPort port,
+      Clock clock,
+      CallerRuns callerRuns) {
     this.link = link;
-    this.hca = hca;
+    this.participant = participant;
     this.port = port;
     this.addresses = link.addresses();
-    this.simulation = hca.simulation();
+    this.callerRuns = callerRuns;
     this.up = link.isUp();
-    incoming = new Lane(simulation);
+    incoming = new Lane(clock, port.pool());
     incoming.end(port);
     incoming.disturb(disturbance, disturbance.seed());
     port.plug(this);
@@ -134,7 +142,7 @@ final class Network implements Medium, LinkUser {
 
   @Override
   public void arrived(ReceiveBatch batch) {
-    simulation.arrived(hca, () -> take(batch));
+    callerRuns.arrived(participant, () -> take(batch));
   }
 
   private void take(ReceiveBatch batch) {
@@ -143,7 +151,7 @@ final class Network implements Medium, LinkUser {
     }
     if (up != link.isUp()) {
       up = !up;
-      hca.watchPort();
+      participant.watchPort();
     }
     if (!link.hasRoom()) {
       link.flush(); // there may be room now for what the steps that follow send
@@ -173,13 +181,10 @@ final class Network implements Medium, LinkUser {
     return link.counters();
   }
 
-  /**
-   * Reads on the calling thread, unless that does steps: handlers of interrupts may poll. A virtual
-   * thread must not wait in a step.
-   */
+  /** Reads on the calling thread. */
   void idle() {
     LinkPoller.Attachment present = attachment;
-    if (present != null && !simulation.lock().isHeldHere() && !Thread.currentThread().isVirtual()) {
+    if (present != null) {
       present.read();
     }
   }

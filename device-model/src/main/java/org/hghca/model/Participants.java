@@ -2,11 +2,8 @@ package org.hghca.model;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.hghca.model.card.StepBudget;
-import org.hghca.vfio.VfioException;
-import org.hghca.vfio.VfioException.Reason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,15 +15,10 @@ final class Participants {
   private static final Logger LOG = LoggerFactory.getLogger(Participants.class);
 
   /** Replaced, never modified, so that a step may iterate over it while an HCA joins or leaves. */
-  private volatile List<SoftwareHca> hcas = List.of();
+  private volatile List<Participant> hcas = List.of();
 
   /** The cables and hubs with a plug in; replaced, never modified. */
   private List<Segment> segments = List.of();
-
-  /** The HCA of a name, if there is one. Under any lock. */
-  Optional<SoftwareHca> hca(String name) {
-    return hcas.stream().filter(hca -> hca.name().equals(name)).findFirst();
-  }
 
   boolean isEmpty() {
     return hcas.isEmpty();
@@ -34,7 +26,7 @@ final class Participants {
 
   /** Whether one of the HCAs requires a thread that does not sleep. */
   boolean keepAwake() {
-    List<SoftwareHca> present = hcas;
+    List<Participant> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       if (present.get(i).spins()) {
         return true;
@@ -43,47 +35,21 @@ final class Participants {
     return false;
   }
 
-  /**
-   * Adds an HCA and plugs it in.
-   *
-   * @param simulation that of these
-   * @throws VfioException {@code BUSY} when there is one of its name
-   */
-  void add(SoftwareHca hca, Optional<Plug> plug, Simulation simulation) {
-    if (hca(hca.name()).isPresent()) {
-      throw new VfioException(
-          Reason.BUSY,
-          "software HCA '%s' is in use: close it first, or use another name".formatted(hca.name()));
-    }
-    plug.ifPresent(into -> plug(hca, into, simulation));
-    List<SoftwareHca> more = new ArrayList<>(hcas);
+  void add(Participant hca) {
+    List<Participant> more = new ArrayList<>(hcas);
     more.add(hca);
     hcas = List.copyOf(more);
-    hcas.forEach(SoftwareHca::watchPort);
-  }
-
-  private void plug(SoftwareHca hca, Plug plug, Simulation simulation) {
-    switch (plug) {
-      case Plug.IntoCable into ->
-          hca.plug(segment(Cable.class, into.cable(), Cable::new, simulation), into.disturbance());
-      case Plug.IntoHub into ->
-          hca.plug(segment(Hub.class, into.hub(), Hub::new, simulation), into.disturbance());
-      case Plug.IntoNetwork into -> hca.plug(into.link(), into.disturbance());
-    }
+    hcas.forEach(Participant::watchPort);
   }
 
   /** The cable or hub of a name, made for the first HCA that names it. */
-  private Segment segment(
-      Class<? extends Segment> kind,
-      String name,
-      BiFunction<String, Simulation, Segment> maker,
-      Simulation simulation) {
+  Segment segment(Class<? extends Segment> kind, String name, Function<String, Segment> maker) {
     for (Segment segment : segments) {
       if (kind.isInstance(segment) && segment.name().equals(name)) {
         return segment;
       }
     }
-    Segment segment = maker.apply(name, simulation);
+    Segment segment = maker.apply(name);
     List<Segment> more = new ArrayList<>(segments);
     more.add(segment);
     segments = List.copyOf(more);
@@ -91,12 +57,11 @@ final class Participants {
   }
 
   /** Removes an HCA, and its cable or hub when that was the last plug. */
-  void remove(SoftwareHca hca) {
-    hca.unplug();
+  void remove(Participant hca) {
+    hca.leave();
     segments = segments.stream().filter(segment -> !segment.isLoose()).toList();
-    hca.dropArrived();
-    hcas = hcas.stream().filter(other -> other != hca).toList();
-    hcas.forEach(SoftwareHca::watchPort);
+    hcas = hcas.stream().filter(other -> !other.equals(hca)).toList();
+    hcas.forEach(Participant::watchPort);
   }
 
   /** Does a step of each cable, hub and HCA; returns whether one worked. */
@@ -105,7 +70,7 @@ final class Participants {
     for (int i = 0; i < segments.size(); i++) {
       worked |= segments.get(i).step(now);
     }
-    List<SoftwareHca> present = hcas;
+    List<Participant> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       worked |= step(present.get(i), now, StepBudget.WHOLE);
       worked |= flush(present.get(i));
@@ -118,19 +83,21 @@ final class Participants {
    * may wait for another process; returns whether one had something to do. What is for a network
    * leaves when the HCA is flushed: several steps make one batch.
    */
-  boolean stepNear(SoftwareHca hca, long now, StepBudget budget) {
-    boolean worked = hca.stepSegment(now);
-    List<SoftwareHca> present = hcas;
+  boolean stepNear(Participant hca, long now, StepBudget budget) {
+    Segment segment = hca.segment();
+    boolean worked = segment != null && segment.step(now);
+    List<Participant> present = hcas;
     for (int i = 0; i < present.size(); i++) {
-      SoftwareHca near = present.get(i);
-      if (near.isNear(hca) && !near.mayWait()) {
+      Participant near = present.get(i);
+      boolean isNear = near.equals(hca) || segment != null && segment.equals(near.segment());
+      if (isNear && !near.mayWait()) {
         worked |= step(near, now, budget);
       }
     }
     return worked;
   }
 
-  private static boolean step(SoftwareHca hca, long now, StepBudget budget) {
+  private static boolean step(Participant hca, long now, StepBudget budget) {
     try {
       return hca.step(now, budget);
     } catch (RuntimeException | Error e) {
@@ -142,9 +109,9 @@ final class Participants {
   /**
    * Sends what steps of an HCA have left for a network.
    *
-   * @return whether another step has something to do, see {@link SoftwareHca#flush}
+   * @return whether another step has something to do, see {@link Participant#flush}
    */
-  static boolean flush(SoftwareHca hca) {
+  static boolean flush(Participant hca) {
     try {
       return hca.flush();
     } catch (RuntimeException | Error e) {
@@ -154,7 +121,7 @@ final class Participants {
   }
 
   /** A failure of an HCA ends neither the others nor the thread, which may be an application's. */
-  private static void failed(SoftwareHca hca, String in, Throwable cause) {
+  private static void failed(Participant hca, String in, Throwable cause) {
     hca.failed(cause);
     LOG.error("software HCA '{}' failed in {}; it continues with the next", hca.name(), in, cause);
   }
@@ -162,7 +129,7 @@ final class Participants {
   /** Bytes of payload that all HCAs have sent. */
   long bytesSent() {
     long bytes = 0;
-    List<SoftwareHca> present = hcas;
+    List<Participant> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       bytes += present.get(i).bytesSent();
     }
@@ -171,7 +138,7 @@ final class Participants {
 
   /** Whether packets have arrived that wait for a step. */
   boolean hasArrived() {
-    List<SoftwareHca> present = hcas;
+    List<Participant> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       if (present.get(i).hasArrived()) {
         return true;
@@ -183,7 +150,7 @@ final class Participants {
   /** When the next step is due if nothing happens before, {@code Long.MAX_VALUE}: never. */
   long nextDeadline() {
     long next = Long.MAX_VALUE;
-    List<SoftwareHca> present = hcas;
+    List<Participant> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       next = Math.min(next, present.get(i).nextDeadline());
     }
@@ -195,7 +162,7 @@ final class Participants {
 
   /** Whether register writes wait for a step. Under any lock. */
   boolean hasRegisterWrites() {
-    List<SoftwareHca> present = hcas;
+    List<Participant> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       if (present.get(i).hasRegisterWrites()) {
         return true;
@@ -206,7 +173,7 @@ final class Participants {
 
   /** Signals the hosts the interrupts that were raised in steps. Without the lock. */
   void deliverInterrupts() {
-    List<SoftwareHca> present = hcas;
+    List<Participant> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       present.get(i).deliverInterrupts();
     }

@@ -1,12 +1,9 @@
 package org.hghca.model;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.PacketPool;
@@ -34,17 +31,19 @@ public final class Simulation implements AutoCloseable {
   private final SimulationThread loop;
   private final CallerRuns callerRuns;
   private final Participants participants = new Participants();
+  private final Clock clock;
 
-  /** Nanoseconds of an inline simulation's clock. */
-  private long virtualNow;
+  /** By their names. */
+  private final Map<String, SoftwareHca> hcas = new ConcurrentHashMap<>();
 
   private boolean running;
 
   private Simulation(String name, boolean inline) {
     this.name = name;
     this.inline = inline;
-    this.loop = inline ? null : new SimulationThread(this, participants);
-    this.callerRuns = inline ? null : new CallerRuns(this, participants, loop);
+    this.clock = new Clock(inline);
+    this.loop = inline ? null : new SimulationThread(lock, clock, participants);
+    this.callerRuns = inline ? null : new CallerRuns(lock, clock, participants, loop);
   }
 
   /**
@@ -95,28 +94,14 @@ public final class Simulation implements AutoCloseable {
   public Duration now() {
     lock.lock();
     try {
-      return Duration.ofNanos(nanos());
+      return Duration.ofNanos(clock.nanos());
     } finally {
       release();
     }
   }
 
-  long nanos() {
-    return inline ? virtualNow : System.nanoTime();
-  }
-
-  /**
-   * The clock of captures, in nanoseconds: since 1970, or since the beginning of an inline
-   * simulation. To be asked under the lock, or when nothing advances the time.
-   */
-  LongSupplier captureClock() {
-    if (inline) {
-      return this::nanos;
-    }
-    Instant now = Instant.now();
-    long offset =
-        TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - System.nanoTime();
-    return () -> offset + System.nanoTime();
+  Clock clock() {
+    return clock;
   }
 
   /**
@@ -128,15 +113,15 @@ public final class Simulation implements AutoCloseable {
     checkInline();
     lock.lock();
     try {
-      long target = virtualNow + time.toNanos();
+      long target = clock.nanos() + time.toNanos();
       runHere();
       for (long next = participants.nextDeadline();
           next <= target;
           next = participants.nextDeadline()) {
-        virtualNow = Math.max(virtualNow, next);
+        clock.advanceTo(next);
         runHere();
       }
-      virtualNow = target;
+      clock.advanceTo(target);
     } finally {
       release();
     }
@@ -169,7 +154,7 @@ public final class Simulation implements AutoCloseable {
     }
     running = true;
     try {
-      while (participants.step(nanos())) {
+      while (participants.step(clock.nanos())) {
         // until nothing is left to do
       }
     } finally {
@@ -194,7 +179,7 @@ public final class Simulation implements AutoCloseable {
    * @param queued whether something was queued for the HCA
    * @param command whether it may have been a command
    */
-  void endWrite(SoftwareHca hca, boolean queued, boolean command) {
+  void endWrite(Participant hca, boolean queued, boolean command) {
     if (!inline) {
       if (queued) {
         callerRuns.workQueued(hca, command);
@@ -207,26 +192,6 @@ public final class Simulation implements AutoCloseable {
       }
     } finally {
       release();
-    }
-  }
-
-  /**
-   * Something has arrived from outside of this process: some of what follows is done on the calling
-   * thread, the rest soon.
-   *
-   * @param delivery gives it to the HCA, under the lock
-   */
-  void arrived(SoftwareHca hca, Runnable delivery) {
-    boolean left;
-    lock.lockForStep();
-    try {
-      delivery.run();
-      left = callerRuns.follow(hca);
-    } finally {
-      release();
-    }
-    if (left) {
-      loop.wake();
     }
   }
 
@@ -257,27 +222,16 @@ public final class Simulation implements AutoCloseable {
     return lock;
   }
 
-  /**
-   * Releases the lock, raises the interrupts that became pending under it, and processes work that
-   * was queued meanwhile: threads that found the lock taken rely on that.
-   */
-  void release() {
-    lock.unlock();
-    if (lock.isHeldHere()) {
-      return; // in a step
+  /** Releases the lock, and raises the interrupts that became pending under it. */
+  private void release() {
+    if (!inline) {
+      loop.release();
+      return;
     }
-    participants.deliverInterrupts();
-    if (!inline && participants.hasRegisterWrites()) {
-      loop.wake();
-    }
-  }
-
-  /**
-   * {@link #release} by a thread that itself processes, or passes on, what was queued meanwhile.
-   */
-  void releaseAfterStep() {
     lock.unlock();
-    participants.deliverInterrupts();
+    if (!lock.isHeldHere()) {
+      participants.deliverInterrupts();
+    }
   }
 
   PacketPool packets() {
@@ -286,21 +240,52 @@ public final class Simulation implements AutoCloseable {
 
   /** The HCA of a name, if there is one. */
   public Optional<SoftwareHca> hca(String name) {
-    return participants.hca(name);
+    return Optional.ofNullable(hcas.get(name));
   }
 
-  void join(SoftwareHca hca, Optional<Plug> plug) {
+  /**
+   * An HCA joins, and its port is plugged in.
+   *
+   * @throws VfioException {@code BUSY} when there is one of its name, or the cable has no free plug
+   */
+  void join(SoftwareHca hca, SimulatedCard card, Optional<Plug> plug) {
     exclusively(
         () -> {
-          participants.add(hca, plug, this);
+          if (hcas.containsKey(hca.name())) {
+            throw new VfioException(
+                Reason.BUSY,
+                "software HCA '%s' is in use: close it first, or use another name"
+                    .formatted(hca.name()));
+          }
+          plug.ifPresent(into -> plug(card, into));
+          hcas.put(hca.name(), hca);
+          participants.add(card);
           if (!inline) {
             loop.start();
           }
         });
   }
 
-  void leave(SoftwareHca hca) {
-    exclusively(() -> participants.remove(hca));
+  private void plug(SimulatedCard card, Plug plug) {
+    switch (plug) {
+      case Plug.IntoCable into ->
+          card.plug(
+              participants.segment(Cable.class, into.cable(), named -> new Cable(named, this)),
+              into.disturbance());
+      case Plug.IntoHub into ->
+          card.plug(
+              participants.segment(Hub.class, into.hub(), named -> new Hub(named, this)),
+              into.disturbance());
+      case Plug.IntoNetwork into -> card.plug(into.link(), into.disturbance(), clock, callerRuns);
+    }
+  }
+
+  void leave(SoftwareHca hca, SimulatedCard card) {
+    exclusively(
+        () -> {
+          hcas.remove(hca.name());
+          participants.remove(card);
+        });
     if (!inline) {
       loop.wake();
     }

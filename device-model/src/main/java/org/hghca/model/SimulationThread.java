@@ -11,7 +11,8 @@ final class SimulationThread implements Runnable {
   /** Idle passes before it sleeps: more would cost a core that the driver's threads need. */
   private static final int SPINS = 200;
 
-  private final Simulation simulation;
+  private final StepLock lock;
+  private final Clock clock;
   private final Participants participants;
   private volatile Thread thread;
 
@@ -25,8 +26,9 @@ final class SimulationThread implements Runnable {
   /** When it wakes by itself; changed under the simulation's lock, by this thread. */
   private long wakesAt;
 
-  SimulationThread(Simulation simulation, Participants participants) {
-    this.simulation = simulation;
+  SimulationThread(StepLock lock, Clock clock, Participants participants) {
+    this.lock = lock;
+    this.clock = clock;
     this.participants = participants;
   }
 
@@ -45,6 +47,21 @@ final class SimulationThread implements Runnable {
     }
   }
 
+  /**
+   * Releases the lock, raises the interrupts that became pending under it, and wakes this thread
+   * for work that was queued meanwhile: threads that found the lock taken rely on that.
+   */
+  void release() {
+    lock.unlock();
+    if (lock.isHeldHere()) {
+      return; // in a step
+    }
+    participants.deliverInterrupts();
+    if (participants.hasRegisterWrites()) {
+      wake();
+    }
+  }
+
   /** Whether it would wake too late for a deadline. Under the simulation's lock. */
   boolean oversleeps(long deadline) {
     return deadline < wakesAt;
@@ -54,9 +71,9 @@ final class SimulationThread implements Runnable {
   public void run() {
     int idle = 0;
     while (true) {
-      simulation.lock().lockForStep();
+      lock.lockForStep();
       try {
-        boolean worked = participants.step(simulation.nanos());
+        boolean worked = participants.step(clock.nanos());
         if (!worked && participants.isEmpty()) {
           thread = null;
           return;
@@ -70,7 +87,7 @@ final class SimulationThread implements Runnable {
           asleep = true;
         }
       } finally {
-        simulation.release();
+        release();
       }
       if (idle == SPINS) {
         sleep();

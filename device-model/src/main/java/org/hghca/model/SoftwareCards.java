@@ -173,7 +173,7 @@ final class SoftwareCards {
 
   private static void capture(Locator locator, SoftwareHca hca, String file) {
     try {
-      LongSupplier clock = hca.simulation().captureClock();
+      LongSupplier clock = hca.simulation().clock().ofCaptures();
       hca.capture(CaptureFile.open(Path.of(file), hca.name(), hca.address().mac(), clock));
     } catch (CaptureException e) {
       hca.close();

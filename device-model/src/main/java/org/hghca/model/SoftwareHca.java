@@ -9,7 +9,6 @@ import org.hghca.model.card.Card;
 import org.hghca.model.card.CardCounters;
 import org.hghca.model.card.Faults;
 import org.hghca.model.card.MsixRegion;
-import org.hghca.model.card.StepBudget;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.ConfigurationRegisters;
@@ -21,7 +20,6 @@ import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.PortTap;
 import org.hghca.wire.capture.CaptureFile;
-import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkCounters;
 
 /**
@@ -44,18 +42,14 @@ public final class SoftwareHca implements EmulatedFunction {
   private final CardBus bus = new CardBus();
   private final EthernetPort port;
   private final Card hca;
+  private final SimulatedCard driven;
   private final ConfigurationRegisters configuration;
   private final MsixRegion interruptTable;
-  private Segment segment;
-  private Network network;
 
   /** What captures its packets; used and changed under the simulation's lock. */
   private final List<CaptureFile> captures = new ArrayList<>();
 
   private boolean closed;
-
-  /** Whether the simulation's thread does not sleep as long as this HCA is there. */
-  private volatile boolean spins;
 
   /** The host's side, if it is in this process. */
   private volatile InProcessFunction function;
@@ -83,17 +77,21 @@ public final class SoftwareHca implements EmulatedFunction {
     this.onClose = onClose;
     this.port = new EthernetPort(address.mac(), simulation.packets());
     this.hca = maker.make(port, faults, interrupts);
+    this.driven = new SimulatedCard(name, hca, port, bus, faults);
     this.vectors = interrupts ? hca.identity().vectors() : 0;
     this.interruptTable = new MsixRegion(vectors);
     this.configuration = configuration();
     try {
-      simulation.join(this, plug);
+      simulation.join(this, driven, plug);
     } catch (RuntimeException | Error e) {
       plug.ifPresent(SoftwareHca::close);
       throw e;
     }
-    if (network != null) {
-      beginToReceive();
+    try {
+      driven.begin();
+    } catch (RuntimeException | Error e) {
+      simulation.leave(this, driven);
+      throw e;
     }
   }
 
@@ -101,15 +99,6 @@ public final class SoftwareHca implements EmulatedFunction {
   private static void close(Plug plug) {
     if (plug instanceof Plug.IntoNetwork into) {
       into.link().close();
-    }
-  }
-
-  private void beginToReceive() {
-    try {
-      network.begin();
-    } catch (RuntimeException | Error e) {
-      simulation.leave(this);
-      throw e;
     }
   }
 
@@ -146,17 +135,17 @@ public final class SoftwareHca implements EmulatedFunction {
 
   /** The cable that its port is plugged into. */
   public Optional<Cable> cable() {
-    return segment instanceof Cable cable ? Optional.of(cable) : Optional.empty();
+    return driven.segment() instanceof Cable cable ? Optional.of(cable) : Optional.empty();
   }
 
   /** The hub that its port is plugged into. */
   public Optional<Hub> hub() {
-    return segment instanceof Hub hub ? Optional.of(hub) : Optional.empty();
+    return driven.segment() instanceof Hub hub ? Optional.of(hub) : Optional.empty();
   }
 
   /** What its link to the network outside of this process did, where it has one. */
   public Optional<LinkCounters> linkCounters() {
-    return Optional.ofNullable(network).map(Network::counters);
+    return driven.linkCounters();
   }
 
   /**
@@ -297,7 +286,7 @@ public final class SoftwareHca implements EmulatedFunction {
     try {
       queued = hca.write(bar, offset, width, value);
     } finally {
-      simulation.endWrite(this, queued, bar == COMMANDS);
+      simulation.endWrite(driven, queued, bar == COMMANDS);
     }
   }
 
@@ -359,10 +348,8 @@ public final class SoftwareHca implements EmulatedFunction {
       closed = true;
     }
     hca.unplug();
-    simulation.leave(this);
-    if (network != null) {
-      network.close();
-    }
+    simulation.leave(this, driven);
+    driven.close();
     CaptureFile.closeAll(endCaptures());
     bus.forget();
     onClose.run();
@@ -380,97 +367,21 @@ public final class SoftwareHca implements EmulatedFunction {
     return ending;
   }
 
-  /** A thread that waits for a completion reads what has come by the network. */
+  /**
+   * A thread that waits for a completion reads what has come by the network, unless it does steps:
+   * handlers of interrupts may poll. A virtual thread must not wait in a step.
+   */
   @Override
   public void idle() {
-    if (network != null) {
-      network.idle();
+    if (!simulation.lock().isHeldHere() && !Thread.currentThread().isVirtual()) {
+      driven.idle();
     }
-  }
-
-  /** A step; what it sends to a network leaves with the next {@link #flush}. */
-  boolean step(long now, StepBudget budget) {
-    boolean worked = network != null && network.step(now);
-    return hca.step(now, budget) || worked;
-  }
-
-  /**
-   * Sends what the steps since the last call have left for the network.
-   *
-   * @return whether there is room now for what found none in these steps, which no other call
-   *     announces
-   */
-  boolean flush() {
-    if (network == null) {
-      return false;
-    }
-    boolean hadRoom = port.hasRoom();
-    network.flush();
-    return !hadRoom && port.hasRoom();
-  }
-
-  boolean stepSegment(long now) {
-    return segment != null && segment.step(now);
-  }
-
-  /** Whether it is an HCA, or is joined to it by a cable or hub. Under the simulation's lock. */
-  boolean isNear(SoftwareHca other) {
-    return this == other || segment != null && segment == other.segment;
-  }
-
-  /** Whether a step may wait for another process that owns the memory. */
-  boolean mayWait() {
-    return bus.mayWait();
-  }
-
-  /** Signals the host the interrupts that were raised in steps. Without a lock. */
-  void deliverInterrupts() {
-    bus.deliver();
   }
 
   /** From now on the simulation's thread does not sleep until this HCA is closed. */
   void spin() {
-    spins = true;
+    driven.spin();
     simulation.kick();
-  }
-
-  boolean spins() {
-    return spins;
-  }
-
-  long bytesSent() {
-    return port.bytesSent();
-  }
-
-  boolean hasArrived() {
-    return port.hasArrived();
-  }
-
-  void watchPort() {
-    hca.watchPort();
-  }
-
-  long nextDeadline() {
-    long next = hca.nextDeadline();
-    return network == null ? next : Math.min(next, network.nextDeadline());
-  }
-
-  boolean hasRegisterWrites() {
-    return hca.hasWrites();
-  }
-
-  void failed(Throwable cause) {
-    faults.record("internal failure: " + cause);
-    hca.failed();
-  }
-
-  void plug(Segment into, Disturbance disturbance) {
-    into.plug(port, disturbance);
-    segment = into;
-  }
-
-  void plug(Link into, Disturbance disturbance) {
-    network = new Network(into, disturbance, this, port);
   }
 
   /** Writes what its port sends and receives to a file from now on. */
@@ -489,7 +400,8 @@ public final class SoftwareHca implements EmulatedFunction {
    * @param called what it is, for the log
    */
   CaptureFile capture(WritableByteChannel to, String called) throws IOException {
-    CaptureFile into = CaptureFile.to(to, called, name, address.mac(), simulation.captureClock());
+    CaptureFile into =
+        CaptureFile.to(to, called, name, address.mac(), simulation.clock().ofCaptures());
     capture(into);
     return into;
   }
@@ -505,22 +417,12 @@ public final class SoftwareHca implements EmulatedFunction {
     ending.close();
   }
 
+  /** What its simulation drives. */
+  Participant participant() {
+    return driven;
+  }
+
   boolean isAt(EthernetPort end) {
     return port == end;
-  }
-
-  void unplug() {
-    if (segment != null) {
-      segment.unplug(port);
-      segment = null;
-    }
-  }
-
-  /** Arrived packets are no longer fetched. */
-  void dropArrived() {
-    if (network != null) {
-      port.plug(null);
-    }
-    port.drain();
   }
 }

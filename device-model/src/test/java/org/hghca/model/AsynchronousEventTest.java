@@ -313,9 +313,9 @@ class AsynchronousEventTest {
 
   @Test
   void internalFailureIsACatastropheOnceUntilAReset() {
-    pair.leftHca().failed(new IllegalStateException("made up"));
+    pair.leftHca().participant().failed(new IllegalStateException("made up"));
     pair.simulation.run();
-    pair.leftHca().failed(new IllegalStateException("made up"));
+    pair.leftHca().participant().failed(new IllegalStateException("made up"));
     pair.simulation.run();
     assertThat(left.take()).containsExactly(event(LOCAL_CATAS_ERROR, 0));
     pair.left.must(HcrCommand.CLOSE_HCA, 0, 0);
@@ -323,7 +323,7 @@ class AsynchronousEventTest {
     left = pair.left.eq(EQN, 4, ARMED);
     pair.left.mapEvents(EQN, false, LOCAL_CATAS_ERROR);
     assertThat(left.take()).isEmpty();
-    pair.leftHca().failed(new IllegalStateException("made up"));
+    pair.leftHca().participant().failed(new IllegalStateException("made up"));
     pair.simulation.run();
     assertThat(left.take()).containsExactly(event(LOCAL_CATAS_ERROR, 0));
   }

@@ -22,7 +22,7 @@ class LaneTest {
 
   private final Simulation simulation = Simulation.unnamed();
   private final EthernetPort port = new EthernetPort(5, simulation.packets());
-  private final Lane lane = new Lane(simulation);
+  private final Lane lane = new Lane(simulation.clock(), simulation.packets());
   private int sent;
 
   LaneTest() {

@@ -54,14 +54,15 @@ final class NetworkRoomTest {
             false,
             () -> {});
     try {
-      while (hca.step(0, StepBudget.WHOLE) || hca.flush()) {
+      while (hca.participant().step(0, StepBudget.WHOLE) || hca.participant().flush()) {
         // what begins with the card
       }
       assertThat(room).isFalse();
       flushes = true;
-      assertThat(hca.step(0, StepBudget.WHOLE)).isFalse();
-      assertThat(hca.flush()).as("packets wait for this room").isTrue();
-      assertThat(hca.step(0, StepBudget.WHOLE) || hca.flush()).isFalse();
+      assertThat(hca.participant().step(0, StepBudget.WHOLE)).isFalse();
+      assertThat(hca.participant().flush()).as("packets wait for this room").isTrue();
+      assertThat(hca.participant().step(0, StepBudget.WHOLE) || hca.participant().flush())
+          .isFalse();
     } finally {
       hca.close();
     }
