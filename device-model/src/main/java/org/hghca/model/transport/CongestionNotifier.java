@@ -13,13 +13,15 @@ final class CongestionNotifier {
 
   private static final int CONGESTION_EXPERIENCED = 0x03;
 
-  /** DSCP 48, which switches serve first, and ECN-capable transport. */
+  /** DSCP 48, which switches serve first, and ECN-capable output. */
   private static final int TRAFFIC_CLASS = 48 << 2 | 0x02;
 
-  private final Transport transport;
+  private final PacketOutput output;
+  private final TransportCounters counters;
 
-  CongestionNotifier(Transport transport) {
-    this.transport = transport;
+  CongestionNotifier(PacketOutput output, TransportCounters counters) {
+    this.output = output;
+    this.counters = counters;
   }
 
   static boolean isMarked(Packet packet) {
@@ -28,25 +30,25 @@ final class CongestionNotifier {
 
   /** A queue pair has received a marked packet. */
   void marked(Endpoint endpoint, ConnectionContext qp, Packet packet, long now) {
-    transport.counters().congestionMarks++;
+    counters.congestionMarks++;
     boolean isForGroup = packet.destinationQpn != endpoint.qpn;
     if (isForGroup || now - endpoint.notifiedAt < INTERVAL) {
       return;
     }
     endpoint.notifiedAt = now;
-    transport.counters().notificationsSent++;
-    Packet notification = endpoint.service == Service.UD ? backTo(packet) : transport.packetTo(qp);
+    counters.notificationsSent++;
+    Packet notification = endpoint.service == Service.UD ? backTo(packet) : output.packetTo(qp);
     notification.opcode = PacketOpcode.CONGESTION_NOTIFICATION;
     notification.psn = 0;
     notification.migrated = false;
     notification.backwardCongestion = true;
     notification.trafficClass = TRAFFIC_CLASS;
-    transport.transmit(notification);
+    output.transmit(notification);
   }
 
   /** A packet to the sender of a datagram. */
   private Packet backTo(Packet datagram) {
-    Packet packet = transport.packet();
+    Packet packet = output.packet();
     packet.destinationMac = datagram.sourceMac;
     packet.sourceMac = datagram.destinationMac;
     packet.destinationIpHigh = datagram.sourceIpHigh;

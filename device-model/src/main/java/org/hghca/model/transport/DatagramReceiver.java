@@ -9,13 +9,13 @@ import org.hghca.wire.PacketOpcode;
  * Q_Key. The receive buffers get a global route header in front of the data.
  */
 final class DatagramReceiver implements ReceiveSide {
-  private final Transport transport;
+  private final TransportParts parts;
   private final TakenReceive taken;
   private final GrhBytes header = new GrhBytes();
 
-  DatagramReceiver(Transport transport, Endpoint endpoint) {
-    this.transport = transport;
-    this.taken = new TakenReceive(transport, endpoint);
+  DatagramReceiver(TransportParts parts, Endpoint endpoint) {
+    this.parts = parts;
+    this.taken = new TakenReceive(parts, endpoint);
   }
 
   @Override
@@ -26,7 +26,7 @@ final class DatagramReceiver implements ReceiveSide {
   @Override
   public void receive(ConnectionContext qp, Packet packet, int operation) {
     if (packet.queueKey != qp.queueKey) {
-      transport.counters().drops.count(DropCause.QUEUE_KEY);
+      parts.counters.drops.count(DropCause.QUEUE_KEY);
       return;
     }
     boolean isMessage =
@@ -40,23 +40,9 @@ final class DatagramReceiver implements ReceiveSide {
         && taken.scatter(qp, GrhBytes.SIZE, packet.payload(), packet.length)) {
       taken.finish(qp, packet, operation, packet.sourceQpn, packet.sourceMac, length);
     } else {
-      transport.counters().drops.count(DropCause.UNWANTED);
+      parts.counters.drops.count(DropCause.UNWANTED);
     }
   }
-
-  @Override
-  public boolean owesData() {
-    return false;
-  }
-
-  /** There are no answers. */
-  @Override
-  public int respond(ConnectionContext qp, int budget) {
-    return 0;
-  }
-
-  @Override
-  public void silence() {}
 
   @Override
   public boolean flush(ConnectionContext qp) {

@@ -17,9 +17,6 @@ final class EarlyRepeat {
   /** Round trips of the least delay. */
   private static final int ROUND_TRIPS = 4;
 
-  /** A new round trip counts 1 : 2^3, as with TCP. */
-  private static final int WEIGHT_LOG = 3;
-
   private static final int MOST_DOUBLINGS = 10;
 
   private final boolean wanted;
@@ -41,6 +38,11 @@ final class EarlyRepeat {
    */
   EarlyRepeat(boolean wanted) {
     this.wanted = wanted;
+  }
+
+  /** Whether the medium loses packets. */
+  boolean isWanted() {
+    return wanted;
   }
 
   void reset() {
@@ -69,14 +71,9 @@ final class EarlyRepeat {
       times = false;
       doublings = 0;
       long took = Math.max(1, now - timedAt);
-      roundTrip = smooth(roundTrip, took);
+      roundTrip = PeerLoad.smooth(roundTrip, took);
       load.measured(took);
     }
-  }
-
-  /** A smoothed round trip, 0 for none, after one more. */
-  static long smooth(long before, long took) {
-    return before == 0 ? took : before + (took - before >> WEIGHT_LOG);
   }
 
   /** What is not acknowledged is sent again: an acknowledgement may be for either. */

@@ -1,6 +1,9 @@
 package org.hghca.model.transport;
 
-/** A queue pair: its transport state between two events. */
+/**
+ * A queue pair: its transport state between two events. It names its halves by what any service
+ * has, so that what serves the halves can name it.
+ */
 final class Endpoint {
   final int qpn;
   final Service service;
@@ -8,19 +11,21 @@ final class Endpoint {
   /** To be used as the transport loads it only. */
   final ConnectionContext context = new ConnectionContext();
 
-  final SendSide sender;
-  final ReceiveSide receiver;
+  /** Its halves; set once, before anything uses it. */
+  SendSide sender;
+
+  ReceiveSide receiver;
 
   /** When the sender must be woken. */
-  final Timers.Timer timer = new Timers.Timer(this);
+  final Timers.Timer timer;
 
   /** When a turn is due that the rate limit has put off. */
-  final Timers.Timer turnTimer = new Timers.Timer(this);
+  final Timers.Timer turnTimer;
 
   final RateLimit rate = new RateLimit();
 
-  /** When a peer was last told of congestion. */
-  long notifiedAt = -CongestionNotifier.INTERVAL;
+  /** When a peer was last told of congestion: at first long ago. */
+  long notifiedAt = Long.MIN_VALUE / 2;
 
   /** Whether the endpoint is in the queue of those with something to send. */
   boolean scheduled;
@@ -42,18 +47,10 @@ final class Endpoint {
   /** Whether the queue pair has failed in a way that no completion reports. */
   boolean failed;
 
-  Endpoint(int qpn, Service service, Transport transport) {
+  Endpoint(int qpn, Service service) {
     this.qpn = qpn;
     this.service = service;
-    this.sender =
-        service == Service.RC
-            ? new Requester(transport, this)
-            : new UnreliableSender(transport, this);
-    this.receiver =
-        switch (service) {
-          case RC -> new Responder(transport, this);
-          case UC -> new UnreliableReceiver(transport, this);
-          case UD -> new DatagramReceiver(transport, this);
-        };
+    this.timer = new Timers.Timer(qpn);
+    this.turnTimer = new Timers.Timer(qpn);
   }
 }

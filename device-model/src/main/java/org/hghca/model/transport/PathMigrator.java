@@ -37,8 +37,16 @@ final class PathMigrator {
     return false;
   }
 
-  /** An armed connection goes on by its alternate path. */
-  void migrate(ConnectionContext qp) {
+  /** Has an armed connection go on by its alternate path; returns whether it was armed. */
+  boolean migrateArmed(ConnectionContext qp) {
+    boolean armed = qp.migration == Migration.ARMED;
+    if (armed) {
+      migrate(qp);
+    }
+    return armed;
+  }
+
+  private void migrate(ConnectionContext qp) {
     qp.path.become(qp.alternatePath);
     qp.destinationMac = qp.alternateMac;
     qp.ackTimeout = qp.alternateAckTimeout;

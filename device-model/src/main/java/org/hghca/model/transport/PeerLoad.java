@@ -15,6 +15,9 @@ final class PeerLoad {
   /** Units in flight to a peer of which nothing is known, or that is overrun. */
   private static final int FIRST = 16;
 
+  /** A new round trip counts 1 : 2^3, as with TCP. */
+  private static final int WEIGHT_LOG = 3;
+
   final long high;
   final long low;
 
@@ -115,7 +118,12 @@ final class PeerLoad {
 
   /** An acknowledgement came so many nanoseconds after its packet was sent. */
   void measured(long nanos) {
-    roundTrip = EarlyRepeat.smooth(roundTrip, nanos);
+    roundTrip = smooth(roundTrip, nanos);
+  }
+
+  /** A smoothed round trip, 0 for none, after one more. */
+  static long smooth(long before, long took) {
+    return before == 0 ? took : before + (took - before >> WEIGHT_LOG);
   }
 
   /** The smoothed round trip in nanoseconds; 0 while none is known. */

@@ -18,17 +18,21 @@ interface ReceiveSide {
   }
 
   /**
-   * Sends the answers that are due.
+   * Sends the answers that are due: none on a service without them.
    *
-   * @return what was sent, in packets as {@link RunMaker#cost} counts them
+   * @return what was sent, in packets as {@link Runs#cost} counts them
    */
-  int respond(ConnectionContext qp, int budget);
+  default int respond(ConnectionContext qp, int budget) {
+    return 0;
+  }
 
   /** Whether responses with data are among the answers that are due. */
-  boolean owesData();
+  default boolean owesData() {
+    return false;
+  }
 
   /** Drops the answers that are due. */
-  void silence();
+  default void silence() {}
 
   /**
    * Completes every posted receive, in order; pending answers are still sent.

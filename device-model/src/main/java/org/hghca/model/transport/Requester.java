@@ -16,21 +16,19 @@ final class Requester implements SendSide {
 
   private static final int FOR_EVER = 7;
 
-  /** Time-outs that one is put off at most; the specification allows four in all. */
-  private static final long MOST_LATE = 3;
-
-  /** After so many nanoseconds it looks again whether an answer has come in time. */
-  private static final long LOOK = 1_000_000;
-
-  private final Transport transport;
+  private final TransportParts parts;
+  private final Schedule schedule;
+  private final PacketOutput output;
   private final Endpoint endpoint;
 
   /** Whether what is in flight to its peer's address may be too much together. */
   private final boolean sharesLoad;
 
   private final SendWindow window;
+  private final ReadPieces reads;
   private final Turn turn;
   private final EarlyRepeat early;
+  private final AckTimer timer;
 
   /** Requests from {@code head}, the oldest, to {@code tail}; the next to send is at the cursor. */
   private final SendWork[] ring = new SendWork[REQUESTS];
@@ -47,20 +45,8 @@ final class Requester implements SendSide {
   /** The PSN after the last one ever sent. */
   private int unsentPsn;
 
-  /** READs and atomics on the wire; a long READ is several, see {@link SendWindow#readPackets}. */
-  private int readsUnderWay;
-
   private int retriesLeft;
   private int rnrRetriesLeft;
-
-  /** When the acknowledgement is late, as far as the timer runs for one. */
-  private long timeoutAt;
-
-  /** When what is not acknowledged is repeated, at the latest then. */
-  private long repeatAt;
-
-  /** When it counts no longer as on its way to the peer. */
-  private long lateAt;
 
   /** Set while the peer requires us to wait for its receive buffers. */
   private boolean waitingForReceiver;
@@ -74,33 +60,35 @@ final class Requester implements SendSide {
    */
   private boolean nakObeyed;
 
-  Requester(Transport transport, Endpoint endpoint) {
-    this.transport = transport;
+  Requester(TransportParts parts, Endpoint endpoint) {
+    this.parts = parts;
+    this.schedule = parts.schedule;
+    this.output = parts.output;
     this.endpoint = endpoint;
-    this.sharesLoad = transport.losesPackets();
-    this.window = new SendWindow(transport.window(), transport.loads().unlimited);
-    this.turn = new Turn(transport, endpoint);
+    this.sharesLoad = parts.port.losesPackets();
+    this.window = new SendWindow(parts.port.window(), parts.loads);
+    this.reads = new ReadPieces(window);
+    this.turn = new Turn(schedule, endpoint);
     this.early = new EarlyRepeat(sharesLoad);
+    this.timer = new AckTimer(schedule, parts.port, endpoint, window, early);
   }
 
   @Override
   public void reset() {
     while (head != tail) {
-      transport.recycle(ring[head++ & REQUESTS - 1]);
+      parts.requests.recycle(ring[head++ & REQUESTS - 1]);
     }
     head = 0;
     cursor = 0;
     tail = 0;
     cursorPacket = 0;
-    readsUnderWay = 0;
+    reads.clear();
     waitingForReceiver = false;
     rewound = false;
     nakObeyed = false;
     turn.stop();
     window.reset();
-    PeerLoad load = window.load();
-    window.countIn(transport.loads().unlimited);
-    transport.loads().leave(load);
+    window.leaveLoad();
     early.reset();
   }
 
@@ -146,68 +134,41 @@ final class Requester implements SendSide {
     if (tail - head == REQUESTS) {
       return false;
     }
-    SendWork request = transport.takeRequest();
-    if (!transport.queues().nextSend(qp, request)) {
-      transport.recycle(request);
+    SendWork request = parts.requests.nextSend(qp);
+    if (request == null) {
       return false;
     }
     if (head == tail) {
-      shareLoad(qp);
+      if (sharesLoad) {
+        window.joinLoad(qp.path.destinationHigh(), qp.path.destinationLow(), parts.port.window());
+      }
       unackedPsn = qp.nextSendPsn;
       unsentPsn = qp.nextSendPsn;
       retriesLeft = qp.retryCount;
       rnrRetriesLeft = qp.rnrRetry;
     }
     if (request.status == WorkStatus.SUCCESS) {
-      check(qp, request);
+      WorkStatus status =
+          qp.mtu == 0
+              ? WorkStatus.LOCAL_OPERATION
+              : request.check(parts.memory, qp.pd, SendWork.MAX_LENGTH);
+      if (status != WorkStatus.SUCCESS) {
+        request.status = status;
+      }
     }
     request.firstPsn = qp.nextSendPsn;
     if (request.status == WorkStatus.SUCCESS) {
       request.mtu = qp.mtu;
-      request.packets = packets(request.length(), qp.mtu);
+      request.packets = SendWork.packets(request.length(), qp.mtu);
       qp.nextSendPsn = Psn.add(request.firstPsn, request.packets);
       qp.setChanged(true);
       if (qp.nextSendPsn < request.firstPsn) {
-        transport.counters().psnWraps++;
+        parts.counters.psnWraps++;
       }
     }
     ring[tail++ & REQUESTS - 1] = request;
     cursorPacket = 0;
     return true;
-  }
-
-  /** Its packets count as those of all connections to the same address, where some may be lost. */
-  private void shareLoad(ConnectionContext qp) {
-    PeerLoad load = window.load();
-    long high = qp.path.destinationHigh();
-    long low = qp.path.destinationLow();
-    if (sharesLoad
-        && (load == transport.loads().unlimited || load.low != low || load.high != high)) {
-      window.countIn(transport.loads().join(high, low, transport.window()));
-      transport.loads().leave(load);
-    }
-  }
-
-  /** Packets of a message; most have one, which needs no division. */
-  static int packets(long length, int mtu) {
-    return length <= mtu ? 1 : (int) ((length + mtu - 1) / mtu);
-  }
-
-  private void check(ConnectionContext qp, SendWork request) {
-    if (qp.mtu == 0) {
-      request.status = WorkStatus.LOCAL_OPERATION;
-    } else if (request.length() > SendWork.MAX_LENGTH
-        || request.operation.isAtomic() && request.length() != Atomics.SIZE) {
-      request.status = WorkStatus.LOCAL_LENGTH;
-    } else {
-      MemoryAccess access =
-          request.operation.isAnsweredWithData()
-              ? MemoryAccess.LOCAL_WRITE
-              : MemoryAccess.LOCAL_READ;
-      if (request.pieces.check(transport.memory(), qp.pd, access) != MemoryStatus.OK) {
-        request.status = WorkStatus.LOCAL_PROTECTION;
-      }
-    }
   }
 
   /** Whether a packet of the request at the cursor has ever been sent. */
@@ -222,14 +183,14 @@ final class Requester implements SendSide {
   }
 
   private boolean mayGo(ConnectionContext qp, SendWork request) {
-    if (request.fence && cursorPacket == 0 && readsUnderWay > 0) {
+    if (request.fence && cursorPacket == 0 && !reads.isNone()) {
       return false;
     }
     boolean isRead = request.operation.isAnsweredWithData();
-    if (isRead && readsUnderWay > 0 && readsUnderWay >= qp.maxReads) {
+    if (isRead && !reads.takes(qp.maxReads)) {
       return false;
     }
-    int end = isRead ? pieceEnd(request) : cursorPacket + 1;
+    int end = isRead ? reads.end(request, cursorPacket) : cursorPacket + 1;
     if (turn.isHere() || window.takes(request, cursorPacket, end)) {
       return true;
     }
@@ -239,15 +200,6 @@ final class Requester implements SendSide {
     return false;
   }
 
-  /** The packet behind the piece of a READ or atomic that is asked for at the cursor. */
-  private int pieceEnd(SendWork request) {
-    if (cursorPacket == request.packets - 1) {
-      return request.packets;
-    }
-    int most = window.readPackets(request.mtu);
-    return Math.min(request.packets, cursorPacket - cursorPacket % most + most);
-  }
-
   /** Sends packets of the request at the cursor as a run; returns what it costs, 0 for no run. */
   private int sendRun(ConnectionContext qp, SendWork request, int budget) {
     if (request.packets == 1) {
@@ -255,65 +207,51 @@ final class Requester implements SendSide {
     }
     // The last packet of one with immediate data may meet that no receive is posted.
     int whole = request.packets - (request.operation.hasImmediate() ? 1 : 0);
-    int packets = Math.min(whole - cursorPacket, RunMaker.within(budget, request.mtu));
+    int packets = Math.min(whole - cursorPacket, Runs.within(budget, request.mtu));
     if (packets < 2
         || request.operation.isAnsweredWithData()
         || request.inlineLength >= 0
         || window.isReduced()
-        || !transport.sendsRuns(endpoint, qp)) {
+        || !output.sendsRuns(endpoint, qp)) {
       return 0;
     }
     packets = Math.min(packets, window.room(request));
     int end = cursorPacket + packets;
-    PacketRun run = packets < 2 ? null : transport.runs().ofRequest(qp, request, cursorPacket, end);
+    PacketRun run = packets < 2 ? null : parts.runs.ofRequest(qp, request, cursorPacket, end);
     if (run == null) {
       return 0;
     }
     run.first.ackRequest = end == request.packets || window.asks(request, cursorPacket, end);
-    if (!transport.transmit(run)) {
+    if (!output.transmit(run)) {
       return 0;
     }
     window.sentEach(request, cursorPacket, end);
     sent(qp, request, end, run.first.ackRequest);
-    return RunMaker.cost(packets, request.mtu);
+    return Runs.cost(packets, request.mtu);
   }
 
   private void sendPacket(ConnectionContext qp, SendWork request) {
     boolean isRead = request.operation.isAnsweredWithData();
     boolean isFirst = cursorPacket == 0;
-    int end = isRead ? pieceEnd(request) : cursorPacket + 1;
+    int end = isRead ? reads.end(request, cursorPacket) : cursorPacket + 1;
     boolean isLast = end == request.packets;
-    long offset = (long) cursorPacket * request.mtu;
-    Packet packet = transport.packetTo(qp);
+    Packet packet = output.packetTo(qp);
     packet.opcode = PacketOpcode.RC | request.operation.packetOperation(isFirst, isLast);
     packet.psn = Psn.add(request.firstPsn, cursorPacket);
     packet.solicited = isLast && request.solicited;
     if (isRead) {
-      packet.remoteAddress = request.remoteAddress + offset;
-      packet.remoteKey = request.remoteKey;
-      packet.dmaLength = (int) (Math.min((long) end * request.mtu, request.length()) - offset);
-      packet.swapAdd = request.swapAdd;
-      packet.compare = request.compare;
-      readsUnderWay++;
-    } else {
-      packet.length = (int) Math.min(request.mtu, request.length() - offset);
-      packet.immediate = request.immediate;
-      if (isFirst && request.operation.usesRemoteMemory()) {
-        packet.remoteAddress = request.remoteAddress;
-        packet.remoteKey = request.remoteKey;
-        packet.dmaLength = (int) request.length();
-      }
-      if (request.fill(transport.memory(), qp.pd, offset, packet) != MemoryStatus.OK) {
-        request.status = WorkStatus.LOCAL_PROTECTION;
-        transport.drop(packet);
-        return;
-      }
+      request.ask(packet, cursorPacket, end);
+      reads.asked();
+    } else if (request.fill(parts.memory, qp.pd, cursorPacket, packet) != MemoryStatus.OK) {
+      request.status = WorkStatus.LOCAL_PROTECTION;
+      output.drop(packet);
+      return;
     }
     // At a limited rate half a window may take longer than the time-out.
     packet.ackRequest =
         window.sent(request, cursorPacket, end, isRead || endpoint.rate.isLimited());
     sent(qp, request, end, packet.ackRequest);
-    transport.transmit(packet);
+    output.transmit(packet);
   }
 
   /** The packets of the request at the cursor up to below another are sent. */
@@ -321,13 +259,13 @@ final class Requester implements SendSide {
     rewound = false;
     int behind = Psn.add(request.firstPsn, end);
     if (unackedPsn == unsentPsn || turn.isHere()) {
-      startTimer(qp);
+      timer.start(qp.ackTimeout);
     }
     turn.end();
     if (Psn.distance(unackedPsn, behind) > Psn.distance(unackedPsn, unsentPsn)) {
       unsentPsn = behind;
       if (asks) {
-        early.sent(Psn.add(behind, -1), transport.now());
+        early.sent(Psn.add(behind, -1), schedule.now());
       }
     }
     if (end == request.packets) {
@@ -355,22 +293,22 @@ final class Requester implements SendSide {
         gap(qp);
       }
     } else if (Aeth.isReserved(packet.syndrome)) {
-      transport.counters().drops.count(DropCause.UNWANTED);
+      parts.counters.drops.count(DropCause.UNWANTED);
     } else if (!beforeOldest) {
       receiveNak(qp, packet);
     }
     if (qp.state.sends()) {
-      transport.schedule(endpoint);
+      schedule.add(endpoint);
     }
   }
 
   private void receiveNak(ConnectionContext qp, Packet packet) {
-    transport.counters().naksReceived++;
+    parts.counters.naksReceived++;
     if (!acknowledgeBefore(qp, packet.psn)) {
       return;
     }
     if (Aeth.isRnr(packet.syndrome)) {
-      transport.counters().rnrNaksReceived++;
+      parts.counters.rnrNaksReceived++;
       if (waitingForReceiver) {
         return; // the same once more
       }
@@ -385,7 +323,7 @@ final class Requester implements SendSide {
       waitingForReceiver = true;
       nakObeyed = true;
       retriesLeft = qp.retryCount; // the peer is there
-      transport.wakeAfter(endpoint, RnrTimer.nanos(packet.syndrome));
+      schedule.wakeAfter(endpoint, RnrTimer.nanos(packet.syndrome));
       return;
     }
     switch (packet.syndrome) {
@@ -420,7 +358,7 @@ final class Requester implements SendSide {
     long offset = (long) request.responses * request.mtu;
     boolean isLast = request.responses == request.packets - 1;
     int expected = (int) Math.min(request.mtu, request.length() - offset);
-    boolean endsPiece = isLast || (request.responses + 1) % window.readPackets(request.mtu) == 0;
+    boolean endsPiece = reads.endsBefore(request, request.responses + 1);
     boolean saysLast =
         operation == PacketOpcode.READ_RESPONSE_LAST
             || operation == PacketOpcode.READ_RESPONSE_ONLY;
@@ -429,16 +367,12 @@ final class Requester implements SendSide {
       return;
     }
     if (packet.length > 0
-        && request.pieces.scatter(
-                transport.memory(), qp.pd, offset, packet.payload(), packet.length)
+        && request.pieces.scatter(parts.memory, qp.pd, offset, packet.payload(), packet.length)
             != MemoryStatus.OK) {
       fail(qp, WorkStatus.LOCAL_PROTECTION);
       return;
     }
-    request.responses++;
-    if (endsPiece && (head != cursor || request.responses <= cursorPacket)) {
-      readsUnderWay--;
-    }
+    arrived(request, request.responses + 1, endsPiece);
     // As acknowledge() does, which looks for the requests that end.
     window.acknowledged(request, request.responses - 1, request.responses);
     if (isLast) {
@@ -446,6 +380,14 @@ final class Requester implements SendSide {
     }
     unackedPsn = Psn.add(unackedPsn, 1);
     progress(qp);
+  }
+
+  /** Responses to the oldest request have arrived, so many in all. */
+  private void arrived(SendWork request, int responses, boolean endsPiece) {
+    request.responses = responses;
+    if (endsPiece && (head != cursor || responses <= cursorPacket)) {
+      reads.arrived();
+    }
   }
 
   /** Responses to a READ, if they are the next ones and go on as they should. */
@@ -465,29 +407,20 @@ final class Requester implements SendSide {
     }
     long offset = (long) request.responses * request.mtu;
     int end = request.responses + run.packets;
-    int most = window.readPackets(request.mtu);
-    boolean endsPiece = end == request.packets || end % most == 0;
-    boolean isInPiece = end <= Math.min(request.packets, request.responses / most * most + most);
+    boolean endsPiece = reads.endsBefore(request, end);
+    boolean isInPiece = end <= reads.end(request, request.responses);
     long expected = Math.min((long) run.packets * request.mtu, request.length() - offset);
     if (!isInPiece
         || run.bytes != expected
         || run.lastOperation == PacketOpcode.READ_RESPONSE_LAST && !endsPiece
         || !request.pieces.locate(
-            transport.memory(),
-            qp.pd,
-            offset,
-            MemoryAccess.LOCAL_WRITE,
-            run.bytes,
-            transport.target())
-        || !transport.copy(run)) {
+            parts.memory, qp.pd, offset, MemoryAccess.LOCAL_WRITE, run.bytes, parts.runs.target())
+        || !parts.runs.copy(run)) {
       return false;
     }
-    request.responses = end;
-    if (endsPiece && (head != cursor || request.responses <= cursorPacket)) {
-      readsUnderWay--;
-    }
+    arrived(request, end, endsPiece);
     acknowledge(qp, last);
-    transport.schedule(endpoint);
+    schedule.add(endpoint);
     return true;
   }
 
@@ -545,13 +478,12 @@ final class Requester implements SendSide {
       cursor = head;
       cursorPacket = 0;
     }
-    transport.completions().sendDone(qp, request, WorkStatus.SUCCESS);
-    transport.recycle(request);
+    parts.requests.sendDone(qp, request, WorkStatus.SUCCESS);
   }
 
   private void progress(ConnectionContext qp) {
     turn.stop(); // it was late, not lost
-    early.progress(unackedPsn, transport.now(), window.load());
+    early.progress(unackedPsn, schedule.now(), window.load());
     qp.oldestUnackedPsn = unackedPsn;
     qp.setChanged(true);
     retriesLeft = qp.retryCount;
@@ -566,9 +498,9 @@ final class Requester implements SendSide {
     waitingForReceiver = false; // it was ready for a duplicate
     nakObeyed = false;
     if (unackedPsn == unsentPsn) {
-      transport.cancelTimer(endpoint);
+      schedule.cancelTimer(endpoint);
     } else {
-      startTimer(qp);
+      timer.start(qp.ackTimeout);
     }
   }
 
@@ -586,7 +518,7 @@ final class Requester implements SendSide {
       return; // everything is about to be retransmitted
     }
     if (retriesLeft == 0) {
-      if (!transport.migrate(qp)) {
+      if (!parts.migrator.migrateArmed(qp)) {
         fail(qp, WorkStatus.RETRIES_EXCEEDED);
         return;
       }
@@ -596,18 +528,18 @@ final class Requester implements SendSide {
     retriesLeft--;
     window.lost();
     rewind();
-    startTimer(qp);
+    timer.start(qp.ackTimeout);
   }
 
   private void rewind() {
     turn.stop();
     window.rewound();
     early.rewound();
-    transport.counters().retries++;
+    parts.counters.retries++;
     rewound = true;
     cursor = head;
     cursorPacket = Psn.distance(ring[head & REQUESTS - 1].firstPsn, unackedPsn);
-    readsUnderWay = 0;
+    reads.clear();
   }
 
   @Override
@@ -621,36 +553,23 @@ final class Requester implements SendSide {
     }
     if (waitingForReceiver) {
       waitingForReceiver = false;
-      startTimer(qp);
+      timer.start(qp.ackTimeout);
     } else {
       ring[head & REQUESTS - 1].gapAt = -1;
       nakObeyed = false;
-      if (window.counts() && transport.now() >= lateAt) {
-        window.late();
-      }
-      if (transport.now() < repeatAt) {
-        wake();
-      } else if (transport.now() < timeoutAt) {
+      AckTimer.Expiry expiry = timer.expire(qp.ackTimeout);
+      if (expiry == AckTimer.Expiry.EARLY) {
         repeatEarly();
-      } else if (mayBeAnswered(qp)) {
-        transport.wakeAfter(endpoint, LOOK);
-      } else {
-        transport.counters().timeouts++;
+      } else if (expiry == AckTimer.Expiry.TIMEOUT) {
+        parts.counters.timeouts++;
         window.load().overrun();
         rewound = false;
         retry(qp);
       }
     }
     if (qp.state.sends()) {
-      transport.schedule(endpoint);
+      schedule.add(endpoint);
     }
-  }
-
-  /** Whether the answer may have come in time, and wait for its turn behind others. */
-  private boolean mayBeAnswered(ConnectionContext qp) {
-    return sharesLoad
-        && transport.now() < timeoutAt + MOST_LATE * (4096L << qp.ackTimeout)
-        && !transport.hasProcessed(timeoutAt);
   }
 
   private void repeatEarly() {
@@ -659,52 +578,23 @@ final class Requester implements SendSide {
       window.lost();
       rewind();
     }
-    setRepeat();
-    wake();
-  }
-
-  private void startTimer(ConnectionContext qp) {
-    timeoutAt = qp.ackTimeout == 0 ? Long.MAX_VALUE : transport.now() + (4096L << qp.ackTimeout);
-    setRepeat();
-    wake();
-  }
-
-  private void setRepeat() {
-    long now = transport.now();
-    repeatAt =
-        timeoutAt == Long.MAX_VALUE ? timeoutAt : Math.min(timeoutAt, after(now, early.delay()));
-    lateAt = after(now, early.patience(window.load().roundTrip()));
-  }
-
-  private static long after(long now, long delay) {
-    return delay == Long.MAX_VALUE ? delay : now + delay;
-  }
-
-  private void wake() {
-    long at = window.counts() ? Math.min(repeatAt, lateAt) : repeatAt;
-    if (at == Long.MAX_VALUE) {
-      transport.cancelTimer(endpoint);
-    } else {
-      transport.wakeAfter(endpoint, at - transport.now());
-    }
+    timer.runOn();
   }
 
   /** Completes the oldest request with an error, and moves the queue pair to ERR. */
   private void fail(ConnectionContext qp, WorkStatus status) {
     SendWork request = ring[head++ & REQUESTS - 1];
-    transport.completions().sendDone(qp, request, status);
-    transport.recycle(request);
-    transport.enterError(endpoint, qp);
+    parts.requests.sendDone(qp, request, status);
+    parts.errors.enterError(endpoint, qp);
   }
 
   @Override
   public void flush(ConnectionContext qp) {
     while (head != tail) {
       SendWork request = ring[head++ & REQUESTS - 1];
-      transport.completions().sendDone(qp, request, WorkStatus.FLUSHED);
-      transport.recycle(request);
+      parts.requests.sendDone(qp, request, WorkStatus.FLUSHED);
     }
     reset();
-    transport.flushSends(qp);
+    parts.requests.flushSends(qp);
   }
 }

@@ -13,7 +13,9 @@ import org.hghca.wire.PacketRun;
 final class Responder implements ReceiveSide {
   private static final int NOTHING = -1;
 
-  private final Transport transport;
+  private final TransportParts parts;
+  private final Schedule schedule;
+  private final PacketOutput output;
   private final Endpoint endpoint;
   private final WorkQueues queues;
   private final KeyedMemory memory;
@@ -58,12 +60,14 @@ final class Responder implements ReceiveSide {
    */
   private int newest = NOTHING;
 
-  Responder(Transport transport, Endpoint endpoint) {
-    this.transport = transport;
+  Responder(TransportParts parts, Endpoint endpoint) {
+    this.parts = parts;
+    this.schedule = parts.schedule;
+    this.output = parts.output;
     this.endpoint = endpoint;
-    this.queues = transport.queues();
-    this.memory = transport.memory();
-    this.completions = transport.completions();
+    this.queues = parts.queues;
+    this.memory = parts.memory;
+    this.completions = parts.completions;
   }
 
   @Override
@@ -96,7 +100,7 @@ final class Responder implements ReceiveSide {
         awaitsRepeat = true;
       }
     } else {
-      transport.counters().duplicates++;
+      parts.counters.duplicates++;
       if (operation == PacketOpcode.READ_REQUEST) {
         repeatRead(qp, packet);
       } else if (PacketOpcode.isAtomic(operation)) {
@@ -119,7 +123,7 @@ final class Responder implements ReceiveSide {
         || run.mtu != qp.mtu
         || message != (starts ? Message.NONE : next)
         || !(isSend ? placeSend(qp, run, starts) : placeWrite(qp, run, starts))
-        || !transport.copy(run)) {
+        || !parts.runs.copy(run)) {
       return false;
     }
     arrived = (starts ? 0 : arrived) + run.bytes;
@@ -137,7 +141,7 @@ final class Responder implements ReceiveSide {
     return (starts ? takeReceive(qp) : holdsReceive)
         && before + run.bytes <= receive.pieces.total()
         && receive.pieces.locate(
-            memory, qp.pd, before, MemoryAccess.LOCAL_WRITE, run.bytes, transport.target());
+            memory, qp.pd, before, MemoryAccess.LOCAL_WRITE, run.bytes, parts.runs.target());
   }
 
   /** Finds where a run of an RDMA WRITE belongs; returns false when it is not all right. */
@@ -154,7 +158,7 @@ final class Responder implements ReceiveSide {
             writeAddress + before,
             MemoryAccess.REMOTE_WRITE,
             run.bytes,
-            transport.target());
+            parts.runs.target());
   }
 
   /** Takes address and length of an RDMA WRITE; returns whether all of it may be written. */
@@ -333,7 +337,7 @@ final class Responder implements ReceiveSide {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
       return;
     }
-    int packets = Requester.packets(length, qp.mtu);
+    int packets = SendWork.packets(length, qp.mtu);
     if (packets == 1 && answersAtOnce(qp, packet, (int) length)) {
       advance(qp, 1);
       return;
@@ -344,7 +348,7 @@ final class Responder implements ReceiveSide {
     owed.addRead(packet, length, packets);
     advance(qp, packets);
     messages++;
-    transport.schedule(endpoint);
+    schedule.add(endpoint);
   }
 
   /**
@@ -352,7 +356,7 @@ final class Responder implements ReceiveSide {
    * memory can be read.
    */
   private boolean answersAtOnce(ConnectionContext qp, Packet request, int length) {
-    if (!owed.isEmpty() || answer != NOTHING || !transport.sendsAtOnce(endpoint)) {
+    if (!owed.isEmpty() || answer != NOTHING || !output.sendsAtOnce(endpoint)) {
       return false;
     }
     messages++;
@@ -379,11 +383,11 @@ final class Responder implements ReceiveSide {
     if (!qp.remoteRead || qp.mtu == 0 || length > SendWork.MAX_LENGTH) {
       return;
     }
-    int packets = Requester.packets(length, qp.mtu);
+    int packets = SendWork.packets(length, qp.mtu);
     boolean allowed = length == 0 || checkRead(qp, packet, length) == MemoryStatus.OK;
     if (allowed && packets <= Psn.distance(packet.psn, qp.expectedPsn)) {
       owed.repeatRead(packet, length, packets, qp.expectedPsn);
-      transport.schedule(endpoint);
+      schedule.add(endpoint);
     }
   }
 
@@ -400,14 +404,14 @@ final class Responder implements ReceiveSide {
     owed.addAtomic(packet);
     advance(qp, 1);
     messages++;
-    transport.schedule(endpoint);
+    schedule.add(endpoint);
   }
 
   /** Answers an atomic again, unless it is so old that the requester cannot wait for it. */
   private void repeatAtomic(ConnectionContext qp, Packet packet) {
     if (atomics.recall(packet, qp.maxReadsServed)) {
       owed.repeatAtomic(packet, qp.expectedPsn);
-      transport.schedule(endpoint);
+      schedule.add(endpoint);
     }
   }
 
@@ -426,25 +430,25 @@ final class Responder implements ReceiveSide {
     if (answer == NOTHING) {
       answer = Aeth.ACK;
     }
-    transport.schedule(endpoint);
+    schedule.add(endpoint);
   }
 
   private void nak(ConnectionContext qp, int syndrome) {
     if (Aeth.isRnr(syndrome)) {
-      transport.counters().rnrNaksSent++;
+      parts.counters.rnrNaksSent++;
     } else {
-      transport.counters().naksSent++;
+      parts.counters.naksSent++;
     }
     answer = syndrome;
     answerPsn = qp.expectedPsn;
-    transport.schedule(endpoint);
+    schedule.add(endpoint);
   }
 
   /** Finally refuses a request that no receive completes with. */
   private void refuse(ConnectionContext qp, int syndrome) {
     nak(qp, syndrome);
-    transport.enterError(endpoint, qp);
-    transport.refused(endpoint, syndrome);
+    parts.errors.enterError(endpoint, qp);
+    parts.errors.refused(endpoint, syndrome);
   }
 
   private boolean allowed(ConnectionContext qp, MemoryStatus status) {
@@ -459,7 +463,7 @@ final class Responder implements ReceiveSide {
     holdsReceive = false;
     completions.receiveFailed(qp, receive, status);
     nak(qp, syndrome);
-    transport.enterError(endpoint, qp);
+    parts.errors.enterError(endpoint, qp);
   }
 
   @Override
@@ -489,29 +493,29 @@ final class Responder implements ReceiveSide {
 
   /** Sends the next responses to a READ as a run; returns what it costs, 0 for no run. */
   private int sendRun(ConnectionContext qp, int budget) {
-    if (owed.packetsLeft() < 2 || qp.mtu == 0 || !transport.sendsRuns(endpoint, qp)) {
+    if (owed.packetsLeft() < 2 || qp.mtu == 0 || !output.sendsRuns(endpoint, qp)) {
       return 0; // an atomic has one response
     }
-    int packets = Math.min(RunMaker.within(budget, qp.mtu), owed.packetsLeft());
+    int packets = Math.min(Runs.within(budget, qp.mtu), owed.packetsLeft());
     if (packets < 2) {
       return 0;
     }
-    PacketRun run = transport.runs().ofResponse(qp, owed, packets);
-    if (run == null || !transport.transmit(run)) {
+    PacketRun run = parts.runs.ofResponse(qp, owed, packets);
+    if (run == null || !output.transmit(run)) {
       return 0;
     }
     owed.advance(packets, run.bytes);
-    return RunMaker.cost(packets, qp.mtu);
+    return Runs.cost(packets, qp.mtu);
   }
 
   private void sendAnswer(ConnectionContext qp) {
-    Packet packet = transport.packetTo(qp);
+    Packet packet = output.packetTo(qp);
     packet.opcode = PacketOpcode.RC | PacketOpcode.ACKNOWLEDGE;
     packet.syndrome = answer;
     packet.msn = messages & 0xff_ffff;
     packet.psn = answer == Aeth.ACK ? newest : answerPsn;
     answer = NOTHING;
-    transport.transmit(packet);
+    output.transmit(packet);
   }
 
   @Override
@@ -523,11 +527,11 @@ final class Responder implements ReceiveSide {
     Packet packet = response(qp, PacketOpcode.ATOMIC_ACKNOWLEDGE, owed.psn());
     packet.original = owed.original();
     owed.advance(1, 0);
-    transport.transmit(packet);
+    output.transmit(packet);
   }
 
   private Packet response(ConnectionContext qp, int operation, int psn) {
-    Packet packet = transport.packetTo(qp);
+    Packet packet = output.packetTo(qp);
     packet.opcode = PacketOpcode.RC | operation;
     packet.psn = psn;
     packet.syndrome = Aeth.ACK;
@@ -546,9 +550,9 @@ final class Responder implements ReceiveSide {
             : memory.read(
                 key, qp.pd, address, MemoryAccess.REMOTE_READ, packet.payload(), 0, length);
     if (status == MemoryStatus.OK) {
-      transport.transmit(packet);
+      output.transmit(packet);
     } else {
-      transport.drop(packet);
+      output.drop(packet);
     }
     return status;
   }
@@ -569,10 +573,10 @@ final class Responder implements ReceiveSide {
     answerPsn = owed.psn();
     answer = status == MemoryStatus.DENIED ? Aeth.NAK_REMOTE_ACCESS : Aeth.NAK_REMOTE_OPERATION;
     owed.clear();
-    transport.counters().naksSent++;
+    parts.counters.naksSent++;
     if (qp.state != QueuePairState.ERR) { // otherwise the cause was already reported
-      transport.enterError(endpoint, qp);
-      transport.refused(endpoint, answer);
+      parts.errors.enterError(endpoint, qp);
+      parts.errors.refused(endpoint, answer);
     }
   }
 
@@ -583,7 +587,7 @@ final class Responder implements ReceiveSide {
       holdsReceive = false;
       completions.receiveFailed(qp, receive, WorkStatus.FLUSHED);
     }
-    return transport.flushReceives(qp, receive);
+    return parts.requests.flushReceives(qp, receive);
   }
 
   @Override

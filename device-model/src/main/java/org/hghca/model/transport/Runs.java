@@ -1,18 +1,24 @@
 package org.hghca.model.transport;
 
+import org.hghca.wire.MemoryPieces;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketRun;
 
 /**
- * Makes runs of the packets of a reliable connection: headers as the packets would have them, and
- * where their payload lies. A run is good until the next one is made.
+ * Runs of the packets of reliable connections. Makes those to send, with headers as the packets
+ * would have them and where their payload lies: a run is good until the next one is made. Places
+ * the payload of those that have arrived.
  */
-final class RunMaker {
-  private final Transport transport;
+final class Runs {
+  private final Schedule schedule;
+  private final KeyedMemory memory;
+  private final PacketRun run = new PacketRun();
+  private final MemoryPieces target = new MemoryPieces();
 
-  RunMaker(Transport transport) {
-    this.transport = transport;
+  Runs(Schedule schedule, KeyedMemory memory) {
+    this.schedule = schedule;
+    this.memory = memory;
   }
 
   /** The most packets of a run within a budget, where a run counts as few long packets. */
@@ -34,9 +40,9 @@ final class RunMaker {
   PacketRun ofRequest(ConnectionContext qp, SendWork request, int from, int to) {
     long offset = (long) from * request.mtu;
     int bytes = (int) (Math.min((long) to * request.mtu, request.length()) - offset);
-    PacketRun run = transport.runTo(qp);
+    begin(qp);
     if (!request.pieces.locate(
-        transport.memory(), qp.pd, offset, MemoryAccess.LOCAL_READ, bytes, run.payload)) {
+        memory, qp.pd, offset, MemoryAccess.LOCAL_READ, bytes, run.payload)) {
       return null;
     }
     boolean isLast = to == request.packets;
@@ -44,10 +50,8 @@ final class RunMaker {
     first.opcode = PacketOpcode.RC | request.operation.packetOperation(from == 0, false);
     first.psn = Psn.add(request.firstPsn, from);
     first.solicited = isLast && request.solicited;
-    if (from == 0 && request.operation.usesRemoteMemory()) {
-      first.remoteAddress = request.remoteAddress;
-      first.remoteKey = request.remoteKey;
-      first.dmaLength = (int) request.length();
+    if (from == 0) {
+      request.nameMemory(first);
     }
     run.lastOperation = request.operation.packetOperation(false, isLast);
     run.packets = to - from;
@@ -64,10 +68,9 @@ final class RunMaker {
    */
   PacketRun ofResponse(ConnectionContext qp, OwedResponses owed, int packets) {
     int bytes = owed.length(packets * qp.mtu);
-    PacketRun run = transport.runTo(qp);
-    if (!transport
-        .memory()
-        .locate(owed.key(), qp.pd, owed.address(), MemoryAccess.REMOTE_READ, bytes, run.payload)) {
+    begin(qp);
+    if (!memory.locate(
+        owed.key(), qp.pd, owed.address(), MemoryAccess.REMOTE_READ, bytes, run.payload)) {
       return null;
     }
     Packet first = run.first;
@@ -81,5 +84,32 @@ final class RunMaker {
     run.mtu = qp.mtu;
     run.bytes = bytes;
     return run;
+  }
+
+  /** Begins a run with the addresses of the connection. */
+  private void begin(ConnectionContext qp) {
+    run.clear();
+    PacketOutput.address(run.first, qp);
+    run.sentAt = schedule.now();
+  }
+
+  /** Where the payload of a run that is being taken belongs; empty. */
+  MemoryPieces target() {
+    target.clear();
+    return target;
+  }
+
+  /**
+   * Copies the payload of a run that is being taken to {@link #target}.
+   *
+   * @return false when that is not possible, and some of it may have been copied
+   */
+  boolean copy(PacketRun taken) {
+    try {
+      taken.payload.copyTo(target);
+      return true;
+    } catch (IllegalStateException | InternalError e) {
+      return false; // memory has gone: a packet will find which
+    }
   }
 }

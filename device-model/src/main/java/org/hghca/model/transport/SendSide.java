@@ -12,7 +12,7 @@ interface SendSide {
   /**
    * Sends what may be sent: in SQD started requests, in RTS all.
    *
-   * @return what was sent, in packets as {@link RunMaker#cost} counts them
+   * @return what was sent, in packets as {@link Runs#cost} counts them
    */
   int send(ConnectionContext qp, int budget);
 
@@ -30,6 +30,6 @@ interface SendSide {
     return false;
   }
 
-  /** The requested time has come. */
-  void timeout(ConnectionContext qp);
+  /** The requested time has come: on a service that waits for something. */
+  default void timeout(ConnectionContext qp) {}
 }

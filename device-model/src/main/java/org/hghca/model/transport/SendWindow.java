@@ -22,6 +22,7 @@ final class SendWindow {
   /** Units in flight at most. */
   private final int most;
 
+  private final PeerLoads loads;
   private PeerLoad load;
   private int size;
   private int inFlight;
@@ -37,11 +38,12 @@ final class SendWindow {
 
   /**
    * @param most units that may be in flight as long as nothing is lost, at least 64
-   * @param load that they count in
+   * @param loads those that they may count in; at first they count in none
    */
-  SendWindow(int most, PeerLoad load) {
+  SendWindow(int most, PeerLoads loads) {
     this.most = most;
-    this.load = load;
+    this.loads = loads;
+    this.load = loads.unlimited;
     this.size = most;
   }
 
@@ -49,8 +51,27 @@ final class SendWindow {
     return load;
   }
 
-  /** Counts in another load from here on. */
-  void countIn(PeerLoad other) {
+  /**
+   * Counts in the load of an address from here on.
+   *
+   * @param together units that are to be in flight to the address
+   */
+  void joinLoad(long high, long low, int together) {
+    PeerLoad before = load;
+    if (before == loads.unlimited || before.low != low || before.high != high) {
+      countIn(loads.join(high, low, together));
+      loads.leave(before);
+    }
+  }
+
+  /** Counts in no load any more. */
+  void leaveLoad() {
+    PeerLoad before = load;
+    countIn(loads.unlimited);
+    loads.leave(before);
+  }
+
+  private void countIn(PeerLoad other) {
     load.changed(counted, 0);
     load = other;
     load.changed(0, counted);

@@ -109,8 +109,54 @@ public final class SendWork {
     return inlineLength >= 0 ? inlineLength : pieces.total();
   }
 
-  /** Fills the payload of a packet up to its length, from an offset of the message on. */
-  MemoryStatus fill(KeyedMemory memory, int pd, long offset, Packet packet) {
+  /** Number of packets of a message; most have one, which needs no division. */
+  static int packets(long length, int mtu) {
+    return length <= mtu ? 1 : (int) ((length + mtu - 1) / mtu);
+  }
+
+  /**
+   * Whether it can be executed.
+   *
+   * @param most bytes of a message
+   */
+  WorkStatus check(KeyedMemory memory, int pd, long most) {
+    if (length() > most || operation.isAtomic() && length() != Atomics.SIZE) {
+      return WorkStatus.LOCAL_LENGTH;
+    }
+    MemoryAccess access =
+        operation.isAnsweredWithData() ? MemoryAccess.LOCAL_WRITE : MemoryAccess.LOCAL_READ;
+    return pieces.check(memory, pd, access) == MemoryStatus.OK
+        ? WorkStatus.SUCCESS
+        : WorkStatus.LOCAL_PROTECTION;
+  }
+
+  /** Names the memory of the responder in the first packet, if the operation uses any. */
+  void nameMemory(Packet first) {
+    if (operation.usesRemoteMemory()) {
+      first.remoteAddress = remoteAddress;
+      first.remoteKey = remoteKey;
+      first.dmaLength = (int) length();
+    }
+  }
+
+  /** Asks for the responses from one to below another, in a packet of a READ or an atomic. */
+  void ask(Packet packet, int from, int to) {
+    long offset = (long) from * mtu;
+    packet.remoteAddress = remoteAddress + offset;
+    packet.remoteKey = remoteKey;
+    packet.dmaLength = (int) (Math.min((long) to * mtu, length()) - offset);
+    packet.swapAdd = swapAdd;
+    packet.compare = compare;
+  }
+
+  /** Fills a packet of any other operation by its number, but for operation and PSN. */
+  MemoryStatus fill(KeyedMemory memory, int pd, int number, Packet packet) {
+    long offset = (long) number * mtu;
+    packet.length = (int) Math.min(mtu, length() - offset);
+    packet.immediate = immediate;
+    if (number == 0) {
+      nameMemory(packet);
+    }
     if (packet.length == 0) {
       return MemoryStatus.OK;
     }

@@ -9,15 +9,15 @@ import org.hghca.wire.PacketOpcode;
  * message has arrived completely; an error in it moves the queue pair to ERR.
  */
 final class TakenReceive {
-  private final Transport transport;
+  private final TransportParts parts;
   private final Endpoint endpoint;
   private final ReceiveWork request = new ReceiveWork();
 
   /** Whether {@link #request} holds a work request that is not completed. */
   private boolean held;
 
-  TakenReceive(Transport transport, Endpoint endpoint) {
-    this.transport = transport;
+  TakenReceive(TransportParts parts, Endpoint endpoint) {
+    this.parts = parts;
     this.endpoint = endpoint;
   }
 
@@ -34,7 +34,7 @@ final class TakenReceive {
     if (held) {
       return true;
     }
-    if (!transport.queues().nextReceive(qp, request)) {
+    if (!parts.queues.nextReceive(qp, request)) {
       return false;
     }
     held = true;
@@ -63,8 +63,7 @@ final class TakenReceive {
    */
   boolean scatter(ConnectionContext qp, long offset, MemorySegment source, int length) {
     if (length > 0
-        && request.pieces.scatter(transport.memory(), qp.pd, offset, source, length)
-            != MemoryStatus.OK) {
+        && request.pieces.scatter(parts.memory, qp.pd, offset, source, length) != MemoryStatus.OK) {
       fail(qp, WorkStatus.LOCAL_PROTECTION);
     }
     return held;
@@ -82,15 +81,13 @@ final class TakenReceive {
     request.remoteQpn = remoteQpn;
     request.remoteMac = remoteMac;
     int immediate = PacketOpcode.hasImmediate(operation) ? packet.immediate : 0;
-    transport
-        .completions()
-        .receiveDone(qp, request, operation, immediate, length, packet.solicited);
+    parts.completions.receiveDone(qp, request, operation, immediate, length, packet.solicited);
   }
 
   private void fail(ConnectionContext qp, WorkStatus status) {
     held = false;
-    transport.completions().receiveFailed(qp, request, status);
-    transport.enterError(endpoint, qp);
+    parts.completions.receiveFailed(qp, request, status);
+    parts.errors.enterError(endpoint, qp);
   }
 
   /**
@@ -101,8 +98,8 @@ final class TakenReceive {
   boolean flush(ConnectionContext qp) {
     if (held) {
       held = false;
-      transport.completions().receiveFailed(qp, request, WorkStatus.FLUSHED);
+      parts.completions.receiveFailed(qp, request, WorkStatus.FLUSHED);
     }
-    return transport.flushReceives(qp, request);
+    return parts.requests.flushReceives(qp, request);
   }
 }

@@ -7,16 +7,16 @@ final class Timers {
   /** Deadline of a timer that does not run. */
   static final long NEVER = Long.MAX_VALUE;
 
-  /** A timer of an endpoint. */
+  /** A timer of a queue pair. */
   static final class Timer {
-    final Endpoint endpoint;
+    final int qpn;
     private long deadline = NEVER;
 
     /** The position in the heap, -1 if it is not there. */
     private int index = -1;
 
-    Timer(Endpoint endpoint) {
-      this.endpoint = endpoint;
+    Timer(int qpn) {
+      this.qpn = qpn;
     }
 
     long deadline() {

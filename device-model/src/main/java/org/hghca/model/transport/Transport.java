@@ -1,11 +1,9 @@
 package org.hghca.model.transport;
 
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.IpAddress;
-import org.hghca.wire.MemoryPieces;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketRun;
@@ -18,8 +16,8 @@ import org.hghca.wire.PacketRun;
  */
 public final class Transport {
   /**
-   * Packets of one queue pair in a row, before the next one gets its turn; {@link RunMaker#cost}
-   * says how those of a run count.
+   * Packets of one queue pair in a row, before the next one gets its turn; {@link Runs#cost} says
+   * how those of a run count.
    */
   private static final int BURST = 32;
 
@@ -29,54 +27,25 @@ public final class Transport {
   /** What a packet has beyond its payload, to the bytes of a rate: headers of every layer. */
   private static final int HEADERS = 62;
 
-  /**
-   * How often a queue pair in error is checked for newly posted receives, in nanoseconds: there is
-   * no doorbell for them.
-   */
-  private static final long FLUSH_INTERVAL = 1_000_000;
-
   /** The queue pair number that stands for all members of a multicast group. */
   private static final int GROUP = 0xff_ffff;
-
-  private static final SendWork[] NO_REQUESTS = new SendWork[0];
 
   private final int burst;
   private final EthernetPort port;
   private final ContextStore contexts;
-  private final WorkQueues queues;
-  private final KeyedMemory memory;
-  private final CompletionSink completions;
   private final EventSink events;
-  private final TransportCounters counters = new TransportCounters();
-  private final Timers timers = new Timers();
-  private final PeerLoads loads = new PeerLoads();
-  private final CongestionNotifier notifier = new CongestionNotifier(this);
-
-  /** Of the turns that rate limits have put off. */
-  private final Timers turns = new Timers();
-
-  private final ArrayDeque<Endpoint> scheduled = new ArrayDeque<>();
-
-  /** Queue pairs that have failed and must go to ERR. */
-  private final ArrayDeque<Endpoint> failed = new ArrayDeque<>();
-
+  private final TransportCounters counters;
+  private final Schedule schedule;
+  private final ErrorStates errors;
+  private final TransportParts parts;
+  private final CongestionNotifier notifier;
   private final GroupMembers groups = new GroupMembers();
-  private final PathMigrator migrator;
-
-  private final PacketRun run = new PacketRun();
-  private final RunMaker runs = new RunMaker(this);
-  private final MemoryPieces target = new MemoryPieces();
 
   /** By queue pair number; null where a queue pair is in RESET. */
   private Endpoint[] endpoints = new Endpoint[64];
 
-  private SendWork[] freeRequests = NO_REQUESTS;
-  private int freeRequestCount;
-
   /** Whose context is loaded, or null. */
   private Endpoint current;
-
-  private long now;
 
   public Transport(
       EthernetPort port,
@@ -104,11 +73,12 @@ public final class Transport {
     this.burst = burst;
     this.port = port;
     this.contexts = contexts;
-    this.queues = queues;
-    this.memory = memory;
-    this.completions = completions;
     this.events = events;
-    this.migrator = new PathMigrator(events);
+    this.parts = new TransportParts(port, queues, memory, completions, events);
+    this.counters = parts.counters;
+    this.schedule = parts.schedule;
+    this.errors = parts.errors;
+    this.notifier = new CongestionNotifier(parts.output, counters);
   }
 
   public TransportCounters counters() {
@@ -138,13 +108,13 @@ public final class Transport {
     endpoint.migrationRefused = false;
     if (state == QueuePairState.ERR) {
       endpoint.receiver.silence();
-      timers.clear(endpoint.timer);
+      schedule.cancelTimer(endpoint);
       ConnectionContext qp = load(endpoint);
       if (qp != null) {
-        flush(endpoint, qp);
+        errors.flush(endpoint, qp);
       }
     } else if (state == QueuePairState.RTS) {
-      schedule(endpoint);
+      schedule.add(endpoint);
     }
   }
 
@@ -171,32 +141,21 @@ public final class Transport {
    */
   public void workQueueFailed(int qpn) {
     Endpoint endpoint = find(qpn);
-    if (endpoint != null && !endpoint.failed) {
-      endpoint.failed = true;
-      failed.add(endpoint);
+    if (endpoint != null) {
+      errors.fail(endpoint);
     }
   }
 
   private boolean endFailed() {
-    boolean worked = !failed.isEmpty();
-    while (!failed.isEmpty()) {
-      Endpoint endpoint = failed.poll();
+    boolean worked = errors.hasFailed();
+    while (errors.hasFailed()) {
+      Endpoint endpoint = errors.takeFailed();
       ConnectionContext qp = find(endpoint.qpn) == endpoint ? load(endpoint) : null;
       if (qp != null) {
-        enterError(endpoint, qp);
-        events.workQueueFailed(endpoint.qpn);
+        errors.end(endpoint, qp);
       }
     }
     return worked;
-  }
-
-  /** A request of the peer was finally refused, which no local completion reports. */
-  void refused(Endpoint endpoint, int syndrome) {
-    switch (syndrome) {
-      case Aeth.NAK_INVALID_REQUEST -> events.invalidRequest(endpoint.qpn);
-      case Aeth.NAK_REMOTE_ACCESS -> events.accessViolation(endpoint.qpn);
-      default -> workQueueFailed(endpoint.qpn);
-    }
   }
 
   /** Makes an endpoint of the service that the context names; returns whether it can be read. */
@@ -205,9 +164,24 @@ public final class Transport {
     ConnectionContext context = new ConnectionContext();
     boolean readable = contexts.load(qpn, context);
     if (readable) {
-      endpoints[qpn] = new Endpoint(qpn, context.service, this);
+      endpoints[qpn] = endpoint(qpn, context.service);
     }
     return readable;
+  }
+
+  private Endpoint endpoint(int qpn, Service service) {
+    Endpoint endpoint = new Endpoint(qpn, service);
+    endpoint.sender =
+        service == Service.RC
+            ? new Requester(parts, endpoint)
+            : new UnreliableSender(parts, endpoint);
+    endpoint.receiver =
+        switch (service) {
+          case RC -> new Responder(parts, endpoint);
+          case UC -> new UnreliableReceiver(parts, endpoint);
+          case UD -> new DatagramReceiver(parts, endpoint);
+        };
+    return endpoint;
   }
 
   /** A queue pair has gone to RESET: its state is cleared. */
@@ -215,8 +189,7 @@ public final class Transport {
     Endpoint endpoint = find(qpn);
     if (endpoint != null) {
       settle();
-      timers.clear(endpoint.timer);
-      turns.clear(endpoint.turnTimer);
+      schedule.forget(endpoint);
       endpoint.sender.reset();
       endpoint.receiver.reset();
       endpoints[qpn] = null;
@@ -229,8 +202,8 @@ public final class Transport {
     for (int qpn = 0; qpn < endpoints.length; qpn++) {
       reset(qpn);
     }
-    scheduled.clear();
-    failed.clear();
+    schedule.clear();
+    errors.clear();
     port.drain();
   }
 
@@ -246,11 +219,11 @@ public final class Transport {
     Endpoint endpoint = find(qpn);
     ConnectionContext qp = endpoint == null ? null : load(endpoint);
     if (qp != null && qp.state == QueuePairState.ERR) {
-      flush(endpoint, qp);
+      errors.flush(endpoint, qp);
     } else if (qp != null && qp.state == QueuePairState.SQE) {
       endpoint.sender.flush(qp);
     } else if (qp != null) {
-      schedule(endpoint);
+      schedule.add(endpoint);
     }
   }
 
@@ -327,13 +300,13 @@ public final class Transport {
       counters.drops.count(DropCause.SERVICE);
     } else if (!(isResponse ? qp.state.sends() : qp.state.receives())) {
       counters.drops.count(DropCause.STATE);
-    } else if (endpoint.service != Service.UD && !migrator.takes(endpoint, qp, packet)) {
+    } else if (endpoint.service != Service.UD && !parts.migrator.takes(endpoint, qp, packet)) {
       counters.drops.count(DropCause.ADDRESS);
     } else if (PacketOpcode.invalidates(operation)) {
       counters.drops.count(DropCause.UNSUPPORTED);
     } else {
       if (CongestionNotifier.isMarked(packet)) {
-        notifier.marked(endpoint, qp, packet, now);
+        notifier.marked(endpoint, qp, packet, schedule.now());
       }
       if (isResponse) {
         endpoint.sender.receive(qp, packet, operation);
@@ -355,7 +328,7 @@ public final class Transport {
       counters.drops.count(DropCause.ADDRESS);
     } else {
       counters.notificationsReceived++;
-      endpoint.rate.notified(now);
+      endpoint.rate.notified(schedule.now());
     }
   }
 
@@ -369,48 +342,50 @@ public final class Transport {
 
   /** Sets the time: nanoseconds, never less than before. */
   public void time(long nanos) {
-    now = nanos;
+    schedule.time(nanos);
   }
 
   /** Whether {@link #run} has something to do at a time. */
   public boolean isDue(long nanos) {
-    return !scheduled.isEmpty() || !failed.isEmpty() || nextDeadline() <= nanos;
+    return !schedule.isEmpty() || errors.hasFailed() || nextDeadline() <= nanos;
   }
 
   /**
    * Handles expired timers and sends due packets.
    *
-   * @param budget maximum number of packets to send, as {@link RunMaker#cost} counts them
+   * @param budget maximum number of packets to send, as {@link Runs#cost} counts them
    * @return whether anything was done
    */
   public boolean run(int budget) {
     boolean worked = false;
-    for (Timers.Timer timer = timers.takeDue(now); timer != null; timer = timers.takeDue(now)) {
+    for (Timers.Timer due = schedule.takeDueTimer(); due != null; due = schedule.takeDueTimer()) {
       worked = true;
-      Endpoint due = timer.endpoint;
-      ConnectionContext qp = load(due);
-      if (qp != null && qp.state == QueuePairState.ERR) {
-        flush(due, qp);
-      } else if (qp != null) {
-        due.sender.timeout(qp);
-      }
+      expired(endpoints[due.qpn]);
     }
-    for (Timers.Timer turn = turns.takeDue(now); turn != null; turn = turns.takeDue(now)) {
+    for (Timers.Timer due = schedule.takeDueTurn(); due != null; due = schedule.takeDueTurn()) {
       worked = true;
-      schedule(turn.endpoint);
+      schedule.add(endpoints[due.qpn]);
     }
     worked |= endFailed();
     int left = budget;
-    while (left > 0 && !scheduled.isEmpty() && port.hasRoom()) {
+    while (left > 0 && !schedule.isEmpty() && port.hasRoom()) {
       worked = true;
-      Endpoint endpoint = scheduled.poll();
-      endpoint.scheduled = false;
+      Endpoint endpoint = schedule.take();
       ConnectionContext qp = find(endpoint.qpn) == endpoint ? load(endpoint) : null;
       if (qp != null) {
         left -= turn(endpoint, qp, Math.min(left, burst));
       }
     }
     return endFailed() || worked;
+  }
+
+  private void expired(Endpoint endpoint) {
+    ConnectionContext qp = load(endpoint);
+    if (qp != null && qp.state == QueuePairState.ERR) {
+      errors.flush(endpoint, qp);
+    } else if (qp != null) {
+      endpoint.sender.timeout(qp);
+    }
   }
 
   private int turn(Endpoint endpoint, ConnectionContext qp, int burst) {
@@ -420,14 +395,14 @@ public final class Transport {
   }
 
   private int limitedTurn(Endpoint endpoint, ConnectionContext qp, int burst) {
-    long delay = endpoint.rate.delay(now);
+    long delay = endpoint.rate.delay(schedule.now());
     if (delay == 0) {
       long before = port.bytesSent();
       int sent = fullTurn(endpoint, qp, burst);
-      endpoint.rate.sent(port.bytesSent() - before + (long) sent * HEADERS, now);
+      endpoint.rate.sent(port.bytesSent() - before + (long) sent * HEADERS, schedule.now());
       return sent;
     }
-    turns.set(endpoint.turnTimer, now + delay);
+    schedule.putOff(endpoint, delay);
     // An acknowledgement does not wait: without it the peer would repeat what it sent.
     return endpoint.receiver.owesData() ? 1 : Math.max(1, endpoint.receiver.respond(qp, 1));
   }
@@ -439,14 +414,14 @@ public final class Transport {
       reportDrained(endpoint, qp);
     }
     if (sent >= burst) {
-      schedule(endpoint);
+      schedule.add(endpoint);
     }
     return Math.max(1, sent);
   }
 
   /** When {@link #run} must be called at the latest, {@code Long.MAX_VALUE} for no such time. */
   public long nextDeadline() {
-    return Math.min(timers.next(), turns.next());
+    return schedule.nextDeadline();
   }
 
   /** Stores back the context that is loaded, so that software may read and change all contexts. */
@@ -473,219 +448,5 @@ public final class Transport {
 
   private Endpoint find(int qpn) {
     return qpn >= 0 && qpn < endpoints.length ? endpoints[qpn] : null;
-  }
-
-  /**
-   * Completes all work requests of a queue pair because one of them, or one of its peer's, failed.
-   */
-  void enterError(Endpoint endpoint, ConnectionContext qp) {
-    if (qp.state != QueuePairState.ERR) {
-      qp.state = QueuePairState.ERR;
-      qp.setChanged(true);
-      timers.clear(endpoint.timer);
-      flush(endpoint, qp);
-    }
-  }
-
-  /**
-   * Completes all send work requests of a queue pair because one of them failed; receives continue.
-   */
-  void enterSendError(Endpoint endpoint, ConnectionContext qp) {
-    qp.state = QueuePairState.SQE;
-    qp.setChanged(true);
-    endpoint.sender.flush(qp);
-  }
-
-  private void flush(Endpoint endpoint, ConnectionContext qp) {
-    endpoint.sender.flush(qp);
-    if (endpoint.receiver.flush(qp)) {
-      wakeAfter(endpoint, FLUSH_INTERVAL);
-    }
-    if (qp.hasSharedQueue() && !endpoint.lastReceiveTold) {
-      endpoint.lastReceiveTold = true;
-      events.lastReceiveReached(endpoint.qpn);
-    }
-  }
-
-  /** Completes the send work requests that were announced but not started with an error. */
-  void flushSends(ConnectionContext qp) {
-    SendWork request = takeRequest();
-    while (queues.nextSend(qp, request)) {
-      completions.sendDone(qp, request, WorkStatus.FLUSHED);
-    }
-    recycle(request);
-  }
-
-  /**
-   * Completes the posted receives with an error, at most as many as the queue has slots.
-   *
-   * @return whether there is a queue in which more may be posted
-   */
-  boolean flushReceives(ConnectionContext qp, ReceiveWork scratch) {
-    if (qp.hasSharedQueue()) {
-      return false; // requests posted there are for others
-    }
-    int slots = qp.receiveQueueLength >>> qp.receiveSlotLog;
-    for (int i = 0; i < slots; i++) {
-      if (!queues.nextReceive(qp, scratch)) {
-        return true;
-      }
-      if (scratch.status != WorkStatus.SUCCESS) {
-        return false;
-      }
-      completions.receiveFailed(qp, scratch, WorkStatus.FLUSHED);
-    }
-    return slots > 0;
-  }
-
-  void schedule(Endpoint endpoint) {
-    if (!endpoint.scheduled) {
-      endpoint.scheduled = true;
-      scheduled.add(endpoint);
-    }
-  }
-
-  void wakeAfter(Endpoint endpoint, long nanos) {
-    timers.set(endpoint.timer, now + nanos);
-  }
-
-  void cancelTimer(Endpoint endpoint) {
-    timers.clear(endpoint.timer);
-  }
-
-  long now() {
-    return now;
-  }
-
-  /** Whether packets are lost although nothing is wrong. */
-  boolean losesPackets() {
-    return port.losesPackets();
-  }
-
-  /** Whether every packet that had come by a time is processed; where one is not, it soon is. */
-  boolean hasProcessed(long time) {
-    return port.hasFetched(time);
-  }
-
-  /** KiB that may be in flight to one address. */
-  int window() {
-    return port.window();
-  }
-
-  PeerLoads loads() {
-    return loads;
-  }
-
-  /** A packet without addresses. */
-  Packet packet() {
-    return port.pool().take();
-  }
-
-  /** Has an armed connection go on by its alternate path; returns whether it was armed. */
-  boolean migrate(ConnectionContext qp) {
-    boolean armed = qp.migration == Migration.ARMED;
-    if (armed) {
-      migrator.migrate(qp);
-    }
-    return armed;
-  }
-
-  /** A packet with the addresses of the connection. */
-  Packet packetTo(ConnectionContext qp) {
-    Packet packet = packet();
-    address(packet, qp);
-    return packet;
-  }
-
-  private static void address(Packet packet, ConnectionContext qp) {
-    packet.destinationMac = qp.destinationMac;
-    packet.sourceMac = qp.sourceMac;
-    qp.path.putInto(packet);
-    packet.migrated = qp.migration == Migration.MIGRATED;
-    packet.destinationQpn = qp.remoteQpn;
-  }
-
-  /** Whether a connection may send a packet now, without a turn. */
-  boolean sendsAtOnce(Endpoint endpoint) {
-    return !endpoint.rate.isLimited() && port.hasRoom();
-  }
-
-  /** Whether runs of packets may be sent over a connection now. */
-  boolean sendsRuns(Endpoint endpoint, ConnectionContext qp) {
-    return !endpoint.rate.isLimited() && port.sendsRuns(qp.destinationMac);
-  }
-
-  RunMaker runs() {
-    return runs;
-  }
-
-  /** A run with the addresses of the connection; there is one at a time. */
-  PacketRun runTo(ConnectionContext qp) {
-    run.clear();
-    address(run.first, qp);
-    run.sentAt = now;
-    return run;
-  }
-
-  /** Sends a run of packets; returns false when they must be sent one by one. */
-  boolean transmit(PacketRun run) {
-    boolean taken = port.transmit(run);
-    if (taken) {
-      counters.packetsSent += run.packets;
-    }
-    return taken;
-  }
-
-  /**
-   * Copies the payload of a run to {@link #target}.
-   *
-   * @return false when that is not possible, and some of it may have been copied
-   */
-  boolean copy(PacketRun run) {
-    try {
-      run.payload.copyTo(target);
-      return true;
-    } catch (IllegalStateException | InternalError e) {
-      return false; // memory has gone: a packet will find which
-    }
-  }
-
-  /** Where the payload of a run that is being taken belongs; empty. */
-  MemoryPieces target() {
-    target.clear();
-    return target;
-  }
-
-  void transmit(Packet packet) {
-    counters.packetsSent++;
-    port.transmit(packet);
-  }
-
-  void drop(Packet packet) {
-    port.pool().giveBack(packet);
-  }
-
-  /** A request for {@link WorkQueues#nextSend}. */
-  SendWork takeRequest() {
-    return freeRequestCount == 0 ? new SendWork() : freeRequests[--freeRequestCount];
-  }
-
-  void recycle(SendWork request) {
-    if (freeRequestCount == freeRequests.length) {
-      freeRequests = Arrays.copyOf(freeRequests, Math.max(16, 2 * freeRequestCount));
-    }
-    freeRequests[freeRequestCount++] = request;
-  }
-
-  WorkQueues queues() {
-    return queues;
-  }
-
-  KeyedMemory memory() {
-    return memory;
-  }
-
-  CompletionSink completions() {
-    return completions;
   }
 }

@@ -13,7 +13,7 @@ final class Turn {
 
   private static final long NEXT = 5_000_000;
 
-  private final Transport transport;
+  private final Schedule schedule;
   private final Endpoint endpoint;
 
   /** Where it waits, or has come. */
@@ -23,8 +23,8 @@ final class Turn {
   private boolean awaited;
   private boolean here;
 
-  Turn(Transport transport, Endpoint endpoint) {
-    this.transport = transport;
+  Turn(Schedule schedule, Endpoint endpoint) {
+    this.schedule = schedule;
     this.endpoint = endpoint;
   }
 
@@ -53,7 +53,7 @@ final class Turn {
       awaited = true;
       load = where;
       units = wanted;
-      transport.wakeAfter(endpoint, PATIENCE + where.await(this) * NEXT);
+      schedule.wakeAfter(endpoint, PATIENCE + where.await(this) * NEXT);
     }
   }
 
@@ -66,8 +66,8 @@ final class Turn {
   void come() {
     awaited = false;
     here = true;
-    transport.cancelTimer(endpoint);
-    transport.schedule(endpoint);
+    schedule.cancelTimer(endpoint);
+    schedule.add(endpoint);
   }
 
   /** The connection has sent, or has nothing to send now. */

@@ -10,7 +10,7 @@ import org.hghca.wire.PacketOpcode;
  * taken is used for the next message. An error in the receive itself moves the queue pair to ERR.
  */
 final class UnreliableReceiver implements ReceiveSide {
-  private final Transport transport;
+  private final TransportParts parts;
   private final TakenReceive taken;
 
   private enum Message {
@@ -29,9 +29,9 @@ final class UnreliableReceiver implements ReceiveSide {
   private long writeAddress;
   private int writeKey;
 
-  UnreliableReceiver(Transport transport, Endpoint endpoint) {
-    this.transport = transport;
-    this.taken = new TakenReceive(transport, endpoint);
+  UnreliableReceiver(TransportParts parts, Endpoint endpoint) {
+    this.parts = parts;
+    this.taken = new TakenReceive(parts, endpoint);
   }
 
   @Override
@@ -53,7 +53,7 @@ final class UnreliableReceiver implements ReceiveSide {
                   : executeWrite(qp, packet, operation));
     }
     if (!accepted) {
-      transport.counters().drops.count(DropCause.UNWANTED);
+      parts.counters.drops.count(DropCause.UNWANTED);
     }
     if (!accepted || PacketOpcode.ends(operation)) {
       message = Message.NONE;
@@ -123,49 +123,27 @@ final class UnreliableReceiver implements ReceiveSide {
   private boolean isAllowed(ConnectionContext qp, Packet packet) {
     long length = Integer.toUnsignedLong(packet.dmaLength);
     return length == 0
-        || transport
-                .memory()
-                .check(
-                    packet.remoteKey,
-                    qp.pd,
-                    packet.remoteAddress,
-                    length,
-                    MemoryAccess.REMOTE_WRITE)
+        || parts.memory.check(
+                packet.remoteKey, qp.pd, packet.remoteAddress, length, MemoryAccess.REMOTE_WRITE)
             == MemoryStatus.OK;
   }
 
   private boolean write(ConnectionContext qp, Packet packet) {
     return packet.length == 0
-        || transport
-                .memory()
-                .write(
-                    writeKey,
-                    qp.pd,
-                    writeAddress + arrived,
-                    MemoryAccess.REMOTE_WRITE,
-                    packet.payload(),
-                    0,
-                    packet.length)
+        || parts.memory.write(
+                writeKey,
+                qp.pd,
+                writeAddress + arrived,
+                MemoryAccess.REMOTE_WRITE,
+                packet.payload(),
+                0,
+                packet.length)
             == MemoryStatus.OK;
   }
 
   private void finish(ConnectionContext qp, Packet packet, int operation) {
     taken.finish(qp, packet, operation, qp.remoteQpn, qp.destinationMac, arrived);
   }
-
-  @Override
-  public boolean owesData() {
-    return false;
-  }
-
-  /** There are no answers. */
-  @Override
-  public int respond(ConnectionContext qp, int budget) {
-    return 0;
-  }
-
-  @Override
-  public void silence() {}
 
   @Override
   public boolean flush(ConnectionContext qp) {

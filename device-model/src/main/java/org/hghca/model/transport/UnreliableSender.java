@@ -12,7 +12,7 @@ final class UnreliableSender implements SendSide {
   /** The bit of a work request's Q_Key that selects the queue pair's own. */
   private static final int OWN_QUEUE_KEY = 0x8000_0000;
 
-  private final Transport transport;
+  private final TransportParts parts;
   private final Endpoint endpoint;
   private final boolean datagrams;
 
@@ -22,8 +22,8 @@ final class UnreliableSender implements SendSide {
   /** Number of its packets sent. */
   private int packetsSent;
 
-  UnreliableSender(Transport transport, Endpoint endpoint) {
-    this.transport = transport;
+  UnreliableSender(TransportParts parts, Endpoint endpoint) {
+    this.parts = parts;
     this.endpoint = endpoint;
     this.datagrams = endpoint.service == Service.UD;
   }
@@ -31,7 +31,7 @@ final class UnreliableSender implements SendSide {
   @Override
   public void reset() {
     if (current != null) {
-      transport.recycle(current);
+      parts.requests.recycle(current);
       current = null;
     }
   }
@@ -48,7 +48,7 @@ final class UnreliableSender implements SendSide {
       }
       if (current.status != WorkStatus.SUCCESS) {
         end(qp, current.status);
-        transport.enterSendError(endpoint, qp);
+        parts.errors.enterSendError(endpoint, qp);
         break;
       }
       sent++;
@@ -65,9 +65,8 @@ final class UnreliableSender implements SendSide {
   }
 
   private boolean take(ConnectionContext qp) {
-    SendWork request = transport.takeRequest();
-    if (!transport.queues().nextSend(qp, request)) {
-      transport.recycle(request);
+    SendWork request = parts.requests.nextSend(qp);
+    if (request == null) {
       return false;
     }
     if (request.status == WorkStatus.SUCCESS) {
@@ -75,7 +74,7 @@ final class UnreliableSender implements SendSide {
     }
     if (request.status == WorkStatus.SUCCESS) {
       request.mtu = qp.mtu;
-      request.packets = (int) Math.max(1, (request.length() + qp.mtu - 1) / qp.mtu);
+      request.packets = SendWork.packets(request.length(), qp.mtu);
     }
     current = request;
     packetsSent = 0;
@@ -85,49 +84,34 @@ final class UnreliableSender implements SendSide {
   private WorkStatus check(ConnectionContext qp, SendWork request) {
     boolean can =
         datagrams ? !request.operation.usesRemoteMemory() : !request.operation.isAnsweredWithData();
-    if (!can || qp.mtu == 0) {
-      return WorkStatus.LOCAL_OPERATION;
-    }
-    if (request.length() > (datagrams ? qp.mtu : SendWork.MAX_LENGTH)) {
-      return WorkStatus.LOCAL_LENGTH;
-    }
-    return request.pieces.check(transport.memory(), qp.pd, MemoryAccess.LOCAL_READ)
-            == MemoryStatus.OK
-        ? WorkStatus.SUCCESS
-        : WorkStatus.LOCAL_PROTECTION;
+    return can && qp.mtu != 0
+        ? request.check(parts.memory, qp.pd, datagrams ? qp.mtu : SendWork.MAX_LENGTH)
+        : WorkStatus.LOCAL_OPERATION;
   }
 
   private void sendPacket(ConnectionContext qp) {
     SendWork request = current;
     boolean isFirst = packetsSent == 0;
     boolean isLast = packetsSent == request.packets - 1;
-    long offset = (long) packetsSent * request.mtu;
-    Packet packet = datagrams ? datagram(qp, request) : transport.packetTo(qp);
+    Packet packet = datagrams ? datagram(qp, request) : parts.output.packetTo(qp);
     packet.opcode =
         endpoint.service.opcodeBits() | request.operation.packetOperation(isFirst, isLast);
     packet.psn = qp.nextSendPsn;
     packet.solicited = isLast && request.solicited;
-    packet.immediate = request.immediate;
-    packet.length = (int) Math.min(request.mtu, request.length() - offset);
-    if (isFirst && request.operation.usesRemoteMemory()) {
-      packet.remoteAddress = request.remoteAddress;
-      packet.remoteKey = request.remoteKey;
-      packet.dmaLength = (int) request.length();
-    }
-    if (request.fill(transport.memory(), qp.pd, offset, packet) != MemoryStatus.OK) {
+    if (request.fill(parts.memory, qp.pd, packetsSent, packet) != MemoryStatus.OK) {
       request.status = WorkStatus.LOCAL_PROTECTION;
-      transport.drop(packet);
+      parts.output.drop(packet);
       return;
     }
     packetsSent++;
     qp.nextSendPsn = Psn.add(qp.nextSendPsn, 1);
     qp.setChanged(true);
-    transport.transmit(packet);
+    parts.output.transmit(packet);
   }
 
   /** A packet to the destination of a work request. */
   private Packet datagram(ConnectionContext qp, SendWork request) {
-    Packet packet = transport.packet();
+    Packet packet = parts.output.packet();
     packet.destinationMac = request.destinationMac;
     packet.sourceMac = request.sourceMac;
     request.path.putInto(packet);
@@ -140,8 +124,7 @@ final class UnreliableSender implements SendSide {
   private void end(ConnectionContext qp, WorkStatus status) {
     SendWork request = current;
     current = null;
-    transport.completions().sendDone(qp, request, status);
-    transport.recycle(request);
+    parts.requests.sendDone(qp, request, status);
   }
 
   @Override
@@ -149,16 +132,12 @@ final class UnreliableSender implements SendSide {
     if (current != null) {
       end(qp, WorkStatus.FLUSHED);
     }
-    transport.flushSends(qp);
+    parts.requests.flushSends(qp);
   }
 
   /** There are no responses. */
   @Override
   public void receive(ConnectionContext qp, Packet packet, int operation) {
-    transport.counters().drops.count(DropCause.UNWANTED);
+    parts.counters.drops.count(DropCause.UNWANTED);
   }
-
-  /** Nothing is waited for. */
-  @Override
-  public void timeout(ConnectionContext qp) {}
 }

@@ -15,7 +15,7 @@ class TimersTest {
     SplittableRandom random = new SplittableRandom(seed);
     Timers timers = new Timers();
     Timers.Timer[] all = new Timers.Timer[50];
-    Arrays.setAll(all, any -> new Timers.Timer(null));
+    Arrays.setAll(all, any -> new Timers.Timer(0));
     for (int i = 0; i < 20_000; i++) {
       Timers.Timer timer = all[random.nextInt(all.length)];
       if (random.nextInt(3) > 0) {
