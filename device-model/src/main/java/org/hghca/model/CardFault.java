@@ -3,6 +3,7 @@ package org.hghca.model;
 import java.util.List;
 import org.hghca.model.fault.CardType;
 import org.hghca.model.fault.Fault;
+import org.hghca.model.fault.FaultList;
 
 /**
  * A fault that a software card plays with {@code fault=NAME} in its locator, for a test of what
@@ -25,7 +26,7 @@ public record CardFault(
 
   /** All faults, the legal variations last. */
   public static List<CardFault> all() {
-    return Fault.all().stream().map(CardFault::of).toList();
+    return FaultList.all().stream().map(CardFault::of).toList();
   }
 
   private static CardFault of(Fault fault) {

@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.hghca.model.fault.CardType;
 import org.hghca.model.fault.Fault;
+import org.hghca.model.fault.FaultList;
 import org.hghca.model.fault.FaultyCard;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
@@ -141,7 +142,7 @@ final class SoftwareCards {
 
   private static Optional<Fault> fault(Locator locator, CardType type) {
     Optional<String> name = locator.parameter("fault");
-    Optional<Fault> fault = name.flatMap(Fault::of);
+    Optional<Fault> fault = name.flatMap(FaultList::find);
     if (name.isPresent() && fault.isEmpty()) {
       throw new VfioException(
           Reason.INVALID,

@@ -1,11 +1,8 @@
 package org.hghca.model.fault;
 
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /** What a software card does differently from one without a fault. Immutable. */
 public final class Fault {
@@ -26,16 +23,6 @@ public final class Fault {
 
   /** The conclusion of a fault that is none. */
   static final String LEGAL = "none: PASSED";
-
-  private static final List<Fault> LIST =
-      Stream.of(
-              RegisterFaults.list(),
-              CommandFaults.list(),
-              EventFaults.list(),
-              PayloadFaults.list(),
-              Variations.list())
-          .flatMap(List::stream)
-          .toList();
 
   private final String label;
   private final Set<CardType> cards;
@@ -58,16 +45,6 @@ public final class Fault {
     this.description = description;
     this.conclusion = conclusion;
     this.injection = injection;
-  }
-
-  /** All faults, the legal variations last. */
-  public static List<Fault> all() {
-    return LIST;
-  }
-
-  /** The fault of a {@link #label}. */
-  public static Optional<Fault> of(String label) {
-    return LIST.stream().filter(fault -> fault.label.equals(label)).findFirst();
   }
 
   /** The name that users give, such as {@code dead-doorbell}. */

@@ -1,24 +1,9 @@
 package org.hghca.model.hca;
 
-import static org.hghca.abi.DeviceExtension.ALTERNATE_PATHS;
-import static org.hghca.abi.DeviceExtension.COMPLETION_RING_OFFSETS;
-import static org.hghca.abi.DeviceExtension.FLOW_LABELS;
-import static org.hghca.abi.DeviceExtension.GSI_QUEUE_PAIR;
-import static org.hghca.abi.DeviceExtension.IPV6_ADDRESSES;
-import static org.hghca.abi.DeviceExtension.MULTICAST;
-import static org.hghca.abi.DeviceExtension.NEIGHBOR_DISCOVERY;
-import static org.hghca.abi.DeviceExtension.RINGS_OF_ALL_DOMAINS;
-import static org.hghca.abi.DeviceExtension.RING_OFFSETS;
-import static org.hghca.abi.DeviceExtension.SHARED_RECEIVE_QUEUES;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.EnumSet;
-import java.util.Set;
 import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.CommandStatus;
-import org.hghca.abi.DeviceExtension;
-import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InitHca;
@@ -46,11 +31,6 @@ final class CommandUnit {
   /** A number of pages greater than any map. */
   private static final int MAX_PAGES = 1 << 22;
 
-  private static final int MTU_4096 = 5;
-
-  /** The code of an MTU of 2^n bytes is n less this. */
-  private static final int MTU_LOG = 7;
-
   private static final int LID = 1;
   private static final int PORT_DOWN = 1;
   private static final int PORT_ACTIVE = 4;
@@ -59,60 +39,6 @@ final class CommandUnit {
 
   /** What the RTL answers to QUERY_ADAPTER; the document names no value. */
   private static final AdapterInfo ADAPTER = new AdapterInfo(0x0123_4567_89ab_cdefL);
-
-  /**
-   * What the RTL answers to QUERY_DEV_LIM, because the document names no values; plus the
-   * extensions.
-   */
-  static final DeviceLimits LIMITS =
-      limits(
-          MTU_4096,
-          EnumSet.of(
-              SHARED_RECEIVE_QUEUES,
-              RING_OFFSETS,
-              COMPLETION_RING_OFFSETS,
-              RINGS_OF_ALL_DOMAINS,
-              IPV6_ADDRESSES,
-              FLOW_LABELS,
-              MULTICAST,
-              ALTERNATE_PATHS,
-              GSI_QUEUE_PAIR));
-
-  private static DeviceLimits limits(int maxMtu, Set<DeviceExtension> extensions) {
-    return new DeviceLimits(
-        1,
-        0,
-        0,
-        0,
-        0,
-        0,
-        13,
-        16,
-        14,
-        13,
-        5,
-        14,
-        12,
-        0,
-        1,
-        8,
-        256,
-        128,
-        64,
-        64,
-        0,
-        maxMtu,
-        0,
-        15,
-        1,
-        12,
-        16,
-        512,
-        16,
-        512,
-        0x1234_5678_8765_0000L,
-        extensions);
-  }
 
   private final HardwareProfile profile;
   private final HostMemory host;
@@ -210,7 +136,7 @@ final class CommandUnit {
   private boolean dispatch(HcrCommand command, int opModifier, long in, int modifier) {
     return switch (command) {
       case QUERY_DEV_LIM -> {
-        portLimits().encode(mailbox);
+        CardLimits.of(port).encode(mailbox);
         yield true;
       }
       case QUERY_ADAPTER -> {
@@ -257,11 +183,11 @@ final class CommandUnit {
   private boolean initialize() {
     InitHca tables = InitHca.decode(mailbox);
     if (icm.isInitialized()
-        || tables.logQps() > LIMITS.maxQpsLog()
-        || tables.logCqs() > LIMITS.maxCqsLog()
-        || tables.logEqs() > LIMITS.maxEqsLog()
-        || tables.logMpts() > LIMITS.maxMptsLog()
-        || tables.mttBase() % TranslationTables.MTT_ENTRY != 0) {
+        || tables.logQps() > CardLimits.ALL.maxQpsLog()
+        || tables.logCqs() > CardLimits.ALL.maxCqsLog()
+        || tables.logEqs() > CardLimits.ALL.maxEqsLog()
+        || tables.logMpts() > CardLimits.ALL.maxMptsLog()
+        || tables.mttBase() % PageWindows.ENTRY != 0) {
       return false;
     }
     icm.initialize(tables, profile);
@@ -332,15 +258,6 @@ final class CommandUnit {
       transport.settle();
     }
     return done;
-  }
-
-  /** The limits, with what the port's medium makes of them. */
-  private DeviceLimits portLimits() {
-    Set<DeviceExtension> extensions = EnumSet.copyOf(LIMITS.extensions());
-    if (port.findsNeighbors()) {
-      extensions.add(NEIGHBOR_DISCOVERY);
-    }
-    return limits(Integer.numberOfTrailingZeros(port.pathMtu()) - MTU_LOG, extensions);
   }
 
   private PortInfo portInfo() {

@@ -104,7 +104,7 @@ final class CompletionQueues implements CompletionSink {
    * storing thread, and the arm state is checked at the end of a step that has written entries: so
    * a program that arms a queue and then finds it empty gets an event for every later entry.
    */
-  private final AtomicIntegerArray arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
+  private final AtomicIntegerArray arms = new AtomicIntegerArray(CardLimits.ALL.maxCqs());
 
   private final TableEntries contexts;
 

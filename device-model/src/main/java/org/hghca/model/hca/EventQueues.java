@@ -26,7 +26,7 @@ import org.hghca.model.transport.MemoryStatus;
  */
 final class EventQueues {
   /** The maximum number of queues and of interrupt vectors. */
-  static final int MAX_QUEUES = 1 << CommandUnit.LIMITS.maxEqsLog();
+  static final int MAX_QUEUES = 1 << CardLimits.ALL.maxEqsLog();
 
   /** Indices count modulo 2^24: a full queue must differ from an empty one. */
   private static final int MAX_LOG_SIZE = 23;

@@ -101,10 +101,10 @@ public final class Hca implements Card {
             events,
             this::workQueueFailed,
             profile,
-            CommandUnit.LIMITS.maxCqSizeLog());
+            CardLimits.ALL.maxCqSizeLog());
     ReceiveWqeReader receives = new ReceiveWqeReader(memory);
     SharedReceiveQueues sharedQueues =
-        new SharedReceiveQueues(memory, receives, events, CommandUnit.LIMITS.maxQps());
+        new SharedReceiveQueues(memory, receives, events, CardLimits.ALL.maxQps());
     this.transport =
         new Transport(
             port,

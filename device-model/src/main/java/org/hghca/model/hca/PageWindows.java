@@ -13,6 +13,9 @@ import org.hghca.wire.MemoryPieces;
  * stay.
  */
 final class PageWindows {
+  /** Bytes of an entry of the MTT. */
+  static final int ENTRY = 8;
+
   /** An entry of the MTT: the address of a page, whose low bits do not count. */
   static final ValueLayout.OfLong ADDRESS =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -40,7 +43,7 @@ final class PageWindows {
     /** Whether an entry behind that of this page, in the same page of the MTT, is of an address. */
     boolean isFollowed(long by, long address) {
       return by % Icm.PAGE_SIZE != 0
-          && by - tableIova <= table.byteSize() - TranslationTables.MTT_ENTRY
+          && by - tableIova <= table.byteSize() - ENTRY
           && (table.get(ADDRESS, by - tableIova) & ~PAGE_MASK) == address;
     }
   }
@@ -99,7 +102,7 @@ final class PageWindows {
     long entry = page.entry;
     long next = page.iova;
     while (size < most) {
-      entry += TranslationTables.MTT_ENTRY;
+      entry += ENTRY;
       next += Icm.PAGE_SIZE;
       if (!window.holds(next, Icm.PAGE_SIZE) || !page.isFollowed(entry, next)) {
         break;
@@ -145,7 +148,7 @@ final class PageWindows {
     long found = Icm.PAGE_SIZE;
     long entry = page.entry;
     while (found < wanted) {
-      entry += TranslationTables.MTT_ENTRY;
+      entry += ENTRY;
       if (!page.isFollowed(entry, page.iova + found)) {
         break;
       }
@@ -170,7 +173,7 @@ final class PageWindows {
   private Page fill(Page page, long index, int inPage) {
     page.epoch = Region.NEVER;
     long at = icm.page(index);
-    DmaWindow table = at == Icm.NONE ? null : host.window(at, TranslationTables.MTT_ENTRY);
+    DmaWindow table = at == Icm.NONE ? null : host.window(at, ENTRY);
     if (table == null) {
       return null;
     }

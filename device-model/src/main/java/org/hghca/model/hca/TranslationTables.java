@@ -20,8 +20,6 @@ import org.hghca.wire.MemoryPieces;
  * read of them until a command changes them, or the mappings change.
  */
 final class TranslationTables implements KeyedMemory {
-  static final int MTT_ENTRY = 8;
-
   private static final int PAGE_MASK = Icm.PAGE_SIZE - 1;
 
   /** Regions that are kept. */
@@ -39,7 +37,7 @@ final class TranslationTables implements KeyedMemory {
   private final TableEntries entries;
   private final PageWindows windows;
   private final MemorySegment released = Arena.ofAuto().allocate(Mpt.LAYOUT.size(), 64);
-  private final MemorySegment pages = Arena.ofAuto().allocate(BATCH * MTT_ENTRY, 64);
+  private final MemorySegment pages = Arena.ofAuto().allocate(BATCH * PageWindows.ENTRY, 64);
 
   /** What was loaded, by the low bits of the key; null where nothing was. */
   private final Region[] regions = new Region[REGIONS];
@@ -111,7 +109,7 @@ final class TranslationTables implements KeyedMemory {
     for (int i = 0; i < count; i++) {
       long at = icm.page(first + i);
       pages.set(PageWindows.ADDRESS, 0, WriteMtt.page(mailbox, i));
-      if (at == Icm.NONE || !host.writeTable(at, pages, MTT_ENTRY)) {
+      if (at == Icm.NONE || !host.writeTable(at, pages, PageWindows.ENTRY)) {
         return false;
       }
     }
@@ -379,12 +377,12 @@ final class TranslationTables implements KeyedMemory {
     if (at == Icm.NONE) {
       return 0;
     }
-    int together = (int) (Icm.PAGE_SIZE - (at & PAGE_MASK)) / MTT_ENTRY;
+    int together = (int) (Icm.PAGE_SIZE - (at & PAGE_MASK)) / PageWindows.ENTRY;
     int batch = Math.min(Math.min(count, together), BATCH);
-    return host.readTable(at, pages, (long) batch * MTT_ENTRY) ? batch : 0;
+    return host.readTable(at, pages, (long) batch * PageWindows.ENTRY) ? batch : 0;
   }
 
   private long page(int i) {
-    return pages.get(PageWindows.ADDRESS, (long) i * MTT_ENTRY) & ~(long) PAGE_MASK;
+    return pages.get(PageWindows.ADDRESS, (long) i * PageWindows.ENTRY) & ~(long) PAGE_MASK;
   }
 }
