@@ -3,7 +3,6 @@ package org.hghca.model;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,7 +10,6 @@ import java.util.stream.Stream;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
-import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -85,21 +83,8 @@ class FaultListTest {
   }
 
   /** A host without memory that counts the runs that are asked of it. */
-  private static final class Runs implements DeviceBus {
+  private static final class Runs extends EmptyHost {
     final AtomicInteger begun = new AtomicInteger();
-
-    @Override
-    public boolean read(long iova, MemorySegment to, long offset, long length) {
-      return false;
-    }
-
-    @Override
-    public boolean write(long iova, MemorySegment from, long offset, long length) {
-      return false;
-    }
-
-    @Override
-    public void raise(int vector) {}
 
     @Override
     public long beginRun() {

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventType;
 import org.hghca.model.transport.EventSink;
+import org.hghca.model.transport.QueuePairEvent;
 
 /**
  * Reports events: completions to the event queues that completion queues name, asynchronous ones to
@@ -69,38 +70,19 @@ final class EventRouting implements EventSink {
   }
 
   @Override
-  public void communicationEstablished(int qpn) {
-    report(EventType.COMM_EST, 0, qpn);
-  }
-
-  @Override
-  public void sendQueueDrained(int qpn) {
-    report(EventType.SQ_DRAINED, 0, qpn);
-  }
-
-  @Override
-  public void invalidRequest(int qpn) {
-    report(EventType.WQ_INVAL_REQ_ERROR, 0, qpn);
-  }
-
-  @Override
-  public void accessViolation(int qpn) {
-    report(EventType.WQ_ACCESS_ERROR, 0, qpn);
-  }
-
-  @Override
-  public void lastReceiveReached(int qpn) {
-    report(EventType.SRQ_QP_LAST_WQE, 0, qpn);
-  }
-
-  @Override
-  public void pathMigrated(int qpn) {
-    report(EventType.PATH_MIG, 0, qpn);
-  }
-
-  @Override
-  public void migrationFailed(int qpn) {
-    report(EventType.PATH_MIG_FAILED, 0, qpn);
+  public void raise(QueuePairEvent event, int qpn) {
+    EventType type =
+        switch (event) {
+          case COMMUNICATION_ESTABLISHED -> EventType.COMM_EST;
+          case SEND_QUEUE_DRAINED -> EventType.SQ_DRAINED;
+          case INVALID_REQUEST -> EventType.WQ_INVAL_REQ_ERROR;
+          case ACCESS_VIOLATION -> EventType.WQ_ACCESS_ERROR;
+          case LAST_RECEIVE_REACHED -> EventType.SRQ_QP_LAST_WQE;
+          case PATH_MIGRATED -> EventType.PATH_MIG;
+          case MIGRATION_FAILED -> EventType.PATH_MIG_FAILED;
+          case WORK_QUEUE_FAILED -> EventType.WQ_CATAS_ERROR;
+        };
+    report(type, 0, qpn);
   }
 
   /** A shared receive queue cannot be read. */
@@ -111,11 +93,6 @@ final class EventRouting implements EventSink {
   /** A shared receive queue has fewer requests left than its limit. */
   void sharedQueueLow(int srqn) {
     report(EventType.SRQ_LIMIT, 0, srqn);
-  }
-
-  @Override
-  public void workQueueFailed(int qpn) {
-    report(EventType.WQ_CATAS_ERROR, 0, qpn);
   }
 
   /**

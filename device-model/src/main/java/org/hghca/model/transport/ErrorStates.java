@@ -50,15 +50,15 @@ final class ErrorStates {
     }
     if (qp.hasSharedQueue() && !endpoint.lastReceiveTold) {
       endpoint.lastReceiveTold = true;
-      events.lastReceiveReached(endpoint.qpn);
+      events.raise(QueuePairEvent.LAST_RECEIVE_REACHED, endpoint.qpn);
     }
   }
 
   /** A request of the peer was finally refused, which no local completion reports. */
   void refused(Endpoint endpoint, int syndrome) {
     switch (syndrome) {
-      case Aeth.NAK_INVALID_REQUEST -> events.invalidRequest(endpoint.qpn);
-      case Aeth.NAK_REMOTE_ACCESS -> events.accessViolation(endpoint.qpn);
+      case Aeth.NAK_INVALID_REQUEST -> events.raise(QueuePairEvent.INVALID_REQUEST, endpoint.qpn);
+      case Aeth.NAK_REMOTE_ACCESS -> events.raise(QueuePairEvent.ACCESS_VIOLATION, endpoint.qpn);
       default -> fail(endpoint);
     }
   }
@@ -83,7 +83,7 @@ final class ErrorStates {
   /** One that was taken goes to ERR, if it is not there. */
   void end(Endpoint endpoint, ConnectionContext qp) {
     enterError(endpoint, qp);
-    events.workQueueFailed(endpoint.qpn);
+    events.raise(QueuePairEvent.WORK_QUEUE_FAILED, endpoint.qpn);
   }
 
   /** No queue pair is left. */

@@ -32,7 +32,7 @@ final class PathMigrator {
     }
     if (peerMigrates && !endpoint.migrationRefused) {
       endpoint.migrationRefused = true;
-      events.migrationFailed(endpoint.qpn);
+      events.raise(QueuePairEvent.MIGRATION_FAILED, endpoint.qpn);
     }
     return false;
   }
@@ -53,6 +53,6 @@ final class PathMigrator {
     qp.migration = Migration.MIGRATED;
     qp.migrated = true;
     qp.setChanged(true);
-    events.pathMigrated(qp.qpn);
+    events.raise(QueuePairEvent.PATH_MIGRATED, qp.qpn);
   }
 }

@@ -131,7 +131,7 @@ public final class Transport {
   private void reportDrained(Endpoint endpoint, ConnectionContext qp) {
     if (endpoint.notifiesDrained && qp.state == QueuePairState.SQD && endpoint.sender.isDrained()) {
       endpoint.notifiesDrained = false;
-      events.sendQueueDrained(endpoint.qpn);
+      events.raise(QueuePairEvent.SEND_QUEUE_DRAINED, endpoint.qpn);
     }
   }
 
@@ -336,7 +336,7 @@ public final class Transport {
   private void establish(Endpoint endpoint) {
     if (!endpoint.established && endpoint.service != Service.UD) {
       endpoint.established = true;
-      events.communicationEstablished(endpoint.qpn);
+      events.raise(QueuePairEvent.COMMUNICATION_ESTABLISHED, endpoint.qpn);
     }
   }
 

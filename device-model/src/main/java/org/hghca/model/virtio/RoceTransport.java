@@ -4,6 +4,7 @@ import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.ContextStore;
 import org.hghca.model.transport.EventSink;
+import org.hghca.model.transport.QueuePairEvent;
 import org.hghca.model.transport.Transport;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.virtio.abi.roce.QpState;
@@ -197,28 +198,9 @@ final class RoceTransport implements ContextStore, EventSink {
   }
 
   @Override
-  public void sendQueueDrained(int qpn) {
-    objects.pair(qpn).ifPresent(pair -> pair.draining(false));
+  public void raise(QueuePairEvent event, int qpn) {
+    if (event == QueuePairEvent.SEND_QUEUE_DRAINED) {
+      objects.pair(qpn).ifPresent(pair -> pair.draining(false));
+    }
   }
-
-  @Override
-  public void communicationEstablished(int qpn) {}
-
-  @Override
-  public void invalidRequest(int qpn) {}
-
-  @Override
-  public void accessViolation(int qpn) {}
-
-  @Override
-  public void lastReceiveReached(int qpn) {}
-
-  @Override
-  public void pathMigrated(int qpn) {}
-
-  @Override
-  public void migrationFailed(int qpn) {}
-
-  @Override
-  public void workQueueFailed(int qpn) {}
 }

@@ -53,14 +53,6 @@ class AtomicsTest {
     return line.a.memory.get(LITTLE_ENDIAN, 8L * position);
   }
 
-  private List<WorkStatus> statuses() {
-    return line.a.done.stream().map(Station.Done::status).toList();
-  }
-
-  private List<Integer> positions() {
-    return line.a.done.stream().map(Station.Done::position).toList();
-  }
-
   private List<Integer> opcodesTo(long mac) {
     return line.seen.stream().filter(p -> p.to() == mac).map(Line.Seen::opcode).toList();
   }
@@ -135,7 +127,7 @@ class AtomicsTest {
     assertThat(opcodesTo(Line.A)).containsExactly(0x12, 0x12);
     assertThat(target()).isEqualTo(500);
     assertThat(result(0)).isEqualTo(10);
-    assertThat(statuses()).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
     assertThat(line.b.transport.counters().duplicates).isEqualTo(1);
   }
 
@@ -149,8 +141,8 @@ class AtomicsTest {
     assertThat(line.psnsTo(Line.B)).containsExactly(0, 1, 0, 1);
     assertThat(line.now).isZero();
     assertThat(target()).isEqualTo(1);
-    assertThat(positions()).containsExactly(0, 1);
-    assertThat(statuses()).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
+    assertThat(line.a.positions()).containsExactly(0, 1);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
   }
 
   @ParameterizedTest
@@ -189,7 +181,7 @@ class AtomicsTest {
     assertThat(opcodesTo(Line.B)).containsExactly(0x0c, 0x14, 0x0c, 0x13);
     assertThat(opcodesTo(Line.A)).containsExactly(0x10, 0x12, 0x10, 0x12);
     assertThat(line.psnsTo(Line.A)).containsExactly(0, 1, 2, 3);
-    assertThat(positions()).containsExactly(0, 1, 2, 3);
+    assertThat(line.a.positions()).containsExactly(0, 1, 2, 3);
     assertThat(result(1)).isEqualTo(7);
     assertThat(result(3)).isEqualTo(8);
     assertThat(target()).isEqualTo(9);
@@ -209,7 +201,7 @@ class AtomicsTest {
     assertThat(target()).isEqualTo(2);
     assertThat(result(0)).isZero();
     assertThat(result(2)).isEqualTo(1);
-    assertThat(statuses()).containsOnly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsOnly(WorkStatus.SUCCESS);
   }
 
   @Test
@@ -238,7 +230,7 @@ class AtomicsTest {
     assertThat(line.psnsTo(Line.B)).containsExactly(0);
     line.pass();
     assertThat(line.psnsTo(Line.B)).containsExactly(0, 0, 1);
-    assertThat(positions()).containsExactly(0, 1);
+    assertThat(line.a.positions()).containsExactly(0, 1);
   }
 
   @Test
@@ -251,7 +243,7 @@ class AtomicsTest {
     line.pass();
     assertThat(result(0)).isZero();
     assertThat(target()).isEqualTo(1);
-    assertThat(positions()).containsExactly(0, 1);
+    assertThat(line.a.positions()).containsExactly(0, 1);
   }
 
   @Test
@@ -260,7 +252,8 @@ class AtomicsTest {
     line.a.post(add(0, 1));
     line.a.post(add(1, 1));
     line.run();
-    assertThat(statuses()).containsExactly(WorkStatus.SUCCESS, WorkStatus.REMOTE_INVALID_REQUEST);
+    assertThat(line.a.statuses())
+        .containsExactly(WorkStatus.SUCCESS, WorkStatus.REMOTE_INVALID_REQUEST);
     assertThat(target()).isEqualTo(1);
   }
 
@@ -270,7 +263,7 @@ class AtomicsTest {
     line.a.post(add(0, 1));
     line.run();
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x61);
-    assertThat(statuses()).containsExactly(WorkStatus.REMOTE_INVALID_REQUEST);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.REMOTE_INVALID_REQUEST);
     assertThat(line.a.state).isEqualTo(QueuePairState.ERR);
     assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
     assertThat(target()).isZero();
@@ -282,7 +275,7 @@ class AtomicsTest {
     line.a.post(add(0, 1).andThen(r -> r.remoteAddress += offset));
     line.run();
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x61);
-    assertThat(statuses()).containsExactly(WorkStatus.REMOTE_INVALID_REQUEST);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.REMOTE_INVALID_REQUEST);
   }
 
   @ParameterizedTest
@@ -297,7 +290,7 @@ class AtomicsTest {
                 }));
     line.run();
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x62);
-    assertThat(statuses()).containsExactly(WorkStatus.REMOTE_ACCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.REMOTE_ACCESS);
   }
 
   @ParameterizedTest
@@ -312,7 +305,7 @@ class AtomicsTest {
                 }));
     line.run();
     assertThat(line.seen).isEmpty();
-    assertThat(statuses()).containsExactly(WorkStatus.LOCAL_LENGTH);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.LOCAL_LENGTH);
     assertThat(line.a.state).isEqualTo(QueuePairState.ERR);
   }
 
@@ -327,7 +320,7 @@ class AtomicsTest {
                 }));
     line.run();
     assertThat(line.seen).isEmpty();
-    assertThat(statuses()).containsExactly(WorkStatus.LOCAL_PROTECTION);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.LOCAL_PROTECTION);
   }
 
   @Test
@@ -336,9 +329,9 @@ class AtomicsTest {
     line.a.post(add(0, 1));
     line.run();
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x63);
-    assertThat(statuses()).containsExactly(WorkStatus.REMOTE_OPERATION);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.REMOTE_OPERATION);
     assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
-    assertThat(line.b.events).containsExactly("work queue failed");
+    assertThat(line.b.events).containsExactly(QueuePairEvent.WORK_QUEUE_FAILED);
   }
 
   @ParameterizedTest
@@ -353,6 +346,6 @@ class AtomicsTest {
     packet.psn = 0;
     packet.length = length;
     line.a.transport.receive(packet);
-    assertThat(statuses()).containsExactly(WorkStatus.BAD_RESPONSE);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.BAD_RESPONSE);
   }
 }

@@ -260,26 +260,5 @@ final class Crowd
   }
 
   @Override
-  public void communicationEstablished(int qpn) {}
-
-  @Override
-  public void sendQueueDrained(int qpn) {}
-
-  @Override
-  public void invalidRequest(int qpn) {}
-
-  @Override
-  public void accessViolation(int qpn) {}
-
-  @Override
-  public void pathMigrated(int qpn) {}
-
-  @Override
-  public void migrationFailed(int qpn) {}
-
-  @Override
-  public void lastReceiveReached(int qpn) {}
-
-  @Override
-  public void workQueueFailed(int qpn) {}
+  public void raise(QueuePairEvent event, int qpn) {}
 }

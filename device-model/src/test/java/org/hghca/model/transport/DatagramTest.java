@@ -3,7 +3,6 @@ package org.hghca.model.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
-import java.util.List;
 import java.util.function.Consumer;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
@@ -39,14 +38,6 @@ class DatagramTest {
           request.position = position;
           request.pieces.add(4096, Station.KEY, length);
         });
-  }
-
-  private static List<WorkStatus> statuses(Station station) {
-    return station.done.stream().map(Station.Done::status).toList();
-  }
-
-  private static List<Integer> positions(Station station) {
-    return station.done.stream().map(Station.Done::position).toList();
   }
 
   @ParameterizedTest
@@ -101,8 +92,8 @@ class DatagramTest {
     }
     line.run();
     assertThat(line.psnsTo(Line.B)).containsExactly(0xff_ffff, 0, 1);
-    assertThat(positions(line.b)).containsExactly(0, 1);
-    assertThat(statuses(line.a)).containsOnly(WorkStatus.SUCCESS).hasSize(3);
+    assertThat(line.b.positions()).containsExactly(0, 1);
+    assertThat(line.a.statuses()).containsOnly(WorkStatus.SUCCESS).hasSize(3);
   }
 
   @ParameterizedTest
@@ -122,7 +113,7 @@ class DatagramTest {
     assertThat(line.b.transport.counters().drops.total()).isEqualTo(right ? 0 : 1);
     assertThat(line.b.transport.counters().drops.of(DropCause.QUEUE_KEY)).isEqualTo(right ? 0 : 1);
     assertThat(line.b.state).isEqualTo(QueuePairState.RTS);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
   }
 
   @Test
@@ -132,7 +123,7 @@ class DatagramTest {
     receive(0, 100);
     line.a.post(request(SendOperation.SEND, 0, 8).andThen(r -> r.queueKey = 0x8000_1234));
     line.run();
-    assertThat(statuses(line.b)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.b.statuses()).containsExactly(WorkStatus.SUCCESS);
   }
 
   @Test
@@ -154,8 +145,8 @@ class DatagramTest {
     receive(1, 100);
     send(0, 8);
     line.run();
-    assertThat(positions(line.b)).containsExactly(0, 1);
-    assertThat(statuses(line.b)).containsExactly(WorkStatus.LOCAL_LENGTH, WorkStatus.FLUSHED);
+    assertThat(line.b.positions()).containsExactly(0, 1);
+    assertThat(line.b.statuses()).containsExactly(WorkStatus.LOCAL_LENGTH, WorkStatus.FLUSHED);
     assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
     assertThat(line.a.state).isEqualTo(QueuePairState.RTS);
   }
@@ -171,7 +162,7 @@ class DatagramTest {
         });
     send(0, 8);
     line.run();
-    assertThat(statuses(line.b)).containsExactly(WorkStatus.LOCAL_PROTECTION);
+    assertThat(line.b.statuses()).containsExactly(WorkStatus.LOCAL_PROTECTION);
     assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
   }
 
@@ -184,7 +175,7 @@ class DatagramTest {
     line.a.post(request(operation, 0, 8));
     line.run();
     assertThat(line.seen).isEmpty();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.LOCAL_OPERATION);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.LOCAL_OPERATION);
     assertThat(line.a.state).isEqualTo(QueuePairState.SQE);
   }
 
@@ -196,8 +187,8 @@ class DatagramTest {
     send(2, 8);
     line.run();
     assertThat(line.seen).isEmpty();
-    assertThat(positions(line.a)).containsExactly(0, 1, 2);
-    assertThat(statuses(line.a))
+    assertThat(line.a.positions()).containsExactly(0, 1, 2);
+    assertThat(line.a.statuses())
         .containsExactly(WorkStatus.LOCAL_LENGTH, WorkStatus.FLUSHED, WorkStatus.FLUSHED);
     assertThat(line.a.state).isEqualTo(QueuePairState.SQE);
     line.a.state = QueuePairState.RTS;
@@ -205,8 +196,8 @@ class DatagramTest {
     receive(0, 300);
     send(3, 256);
     line.run();
-    assertThat(statuses(line.a)).last().isEqualTo(WorkStatus.SUCCESS);
-    assertThat(statuses(line.b)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).last().isEqualTo(WorkStatus.SUCCESS);
+    assertThat(line.b.statuses()).containsExactly(WorkStatus.SUCCESS);
   }
 
   @Test
@@ -219,8 +210,8 @@ class DatagramTest {
     line.a.state = QueuePairState.RTS;
     line.a.transport.modified(Station.QPN, QueuePairState.RTS);
     line.run();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
-    assertThat(statuses(line.b)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.b.statuses()).containsExactly(WorkStatus.SUCCESS);
   }
 
   @ParameterizedTest

@@ -119,7 +119,7 @@ class EarlyRepeatTest {
     while (line.a.migration == Migration.ARMED) {
       assertThat(line.pass()).isTrue();
     }
-    assertThat(line.a.events).contains("migrated");
+    assertThat(line.a.events).contains(QueuePairEvent.PATH_MIGRATED);
     assertThat(line.now).isEqualTo(timeout());
     assertThat(line.a.transport.nextDeadline()).isEqualTo(2 * timeout());
     line.loses = number -> false;

@@ -88,7 +88,7 @@ class HostileOrderTest {
     }
     assertThat(line.a.done).hasSize(before);
     assertThat(line.b.expectedPsn).isEqualTo(psn);
-    assertThat(line.a.events).containsExactly("drained");
+    assertThat(line.a.events).containsExactly(QueuePairEvent.SEND_QUEUE_DRAINED);
     modify(QueuePairState.RTS);
   }
 

@@ -196,7 +196,7 @@ class LossRecoveryTest {
     line.run();
     assertThat(line.psnsTo(Line.A)).containsExactly(0);
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x62);
-    assertThat(line.b.events).containsExactly("access violation");
+    assertThat(line.b.events).containsExactly(QueuePairEvent.ACCESS_VIOLATION);
     assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
   }
 

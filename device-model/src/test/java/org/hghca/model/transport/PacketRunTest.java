@@ -30,7 +30,7 @@ class PacketRunTest {
   /** What can be seen of a station. */
   private record View(
       List<Done> done,
-      List<String> events,
+      List<QueuePairEvent> events,
       QueuePairState state,
       List<Integer> psns,
       List<Long> counters) {

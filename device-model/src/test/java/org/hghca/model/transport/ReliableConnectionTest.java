@@ -47,14 +47,6 @@ class ReliableConnectionTest {
         });
   }
 
-  private List<WorkStatus> statuses(Station station) {
-    return station.done.stream().map(Station.Done::status).toList();
-  }
-
-  private List<Integer> positions(Station station) {
-    return station.done.stream().map(Station.Done::position).toList();
-  }
-
   private List<Integer> opcodesTo(long mac) {
     return line.seen.stream().filter(p -> p.to() == mac).map(Line.Seen::opcode).toList();
   }
@@ -93,7 +85,7 @@ class ReliableConnectionTest {
     line.run();
     assertThat(line.psnsTo(Line.A)).containsExactly(9);
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x1f);
-    assertThat(positions(line.a)).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    assertThat(line.a.positions()).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
   }
 
   @Test
@@ -109,7 +101,7 @@ class ReliableConnectionTest {
     line.now = 4_194_304;
     line.run();
     assertThat(line.psnsTo(Line.B)).containsExactly(0, 0);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
     assertThat(line.a.transport.nextDeadline()).isEqualTo(Long.MAX_VALUE);
     assertThat(line.a.transport.counters().timeouts).isEqualTo(1);
   }
@@ -127,7 +119,7 @@ class ReliableConnectionTest {
     }
     assertThat(line.now).isEqualTo(4 * 8_192);
     assertThat(line.psnsTo(Line.B)).containsExactly(0, 1, 0, 1, 0, 1, 0, 1);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.RETRIES_EXCEEDED, WorkStatus.FLUSHED);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.RETRIES_EXCEEDED, WorkStatus.FLUSHED);
     assertThat(line.a.state).isEqualTo(QueuePairState.ERR);
     assertThat(line.pass()).isFalse();
   }
@@ -145,7 +137,7 @@ class ReliableConnectionTest {
     while (line.pass()) {
       // once more
     }
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
   }
 
   @Test
@@ -168,7 +160,7 @@ class ReliableConnectionTest {
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x60, 0x1f);
     assertThat(line.psnsTo(Line.A)).containsExactly(1, 4);
     assertThat(line.now).isZero();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
     assertThat(line.b.transport.counters().naksSent).isEqualTo(1);
   }
 
@@ -219,8 +211,8 @@ class ReliableConnectionTest {
     assertThat(line.a.done).isEmpty();
     line.now = micros * 1000;
     line.run();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
-    assertThat(statuses(line.b)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.b.statuses()).containsExactly(WorkStatus.SUCCESS);
   }
 
   @Test
@@ -233,7 +225,8 @@ class ReliableConnectionTest {
       assertThat(line.pass()).isTrue();
     }
     assertThat(line.now).isEqualTo(120_000);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.RECEIVER_NOT_READY, WorkStatus.FLUSHED);
+    assertThat(line.a.statuses())
+        .containsExactly(WorkStatus.RECEIVER_NOT_READY, WorkStatus.FLUSHED);
     assertThat(line.b.transport.counters().rnrNaksSent).isEqualTo(3);
   }
 
@@ -246,7 +239,7 @@ class ReliableConnectionTest {
     assertThat(line.a.done).isEmpty();
     receive(0, 8);
     line.pass();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
   }
 
   @Test
@@ -267,7 +260,7 @@ class ReliableConnectionTest {
     line.run();
     assertThat(line.psnsTo(Line.B)).containsExactly(0, 2);
     assertThat(line.psnsTo(Line.A)).containsExactly(0, 1, 2, 3, 2, 3);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
     assertThat(line.b.transport.counters().duplicates).isEqualTo(1);
     assertThat(line.b.expectedPsn).isEqualTo(4);
   }
@@ -305,7 +298,7 @@ class ReliableConnectionTest {
     assertThat(line.psnsTo(Line.B)).containsExactly(0);
     line.pass();
     assertThat(line.psnsTo(Line.B)).containsExactly(0, 0, 1);
-    assertThat(positions(line.a)).containsExactly(0, 1);
+    assertThat(line.a.positions()).containsExactly(0, 1);
   }
 
   @Test
@@ -321,8 +314,8 @@ class ReliableConnectionTest {
     line.run();
     assertThat(line.a.done).isEmpty();
     line.pass();
-    assertThat(positions(line.a)).containsExactly(0, 1, 2);
-    assertThat(statuses(line.a))
+    assertThat(line.a.positions()).containsExactly(0, 1, 2);
+    assertThat(line.a.statuses())
         .containsExactly(WorkStatus.SUCCESS, WorkStatus.LOCAL_PROTECTION, WorkStatus.FLUSHED);
   }
 
@@ -331,7 +324,7 @@ class ReliableConnectionTest {
     line.b.memoryGone = true;
     read(0, 8);
     line.run();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.REMOTE_OPERATION);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.REMOTE_OPERATION);
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x63);
     assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
   }
@@ -344,8 +337,8 @@ class ReliableConnectionTest {
     send(0, 8);
     line.run();
     line.pass();
-    assertThat(positions(line.b)).containsExactly(0);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.b.positions()).containsExactly(0);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
     assertThat(line.b.transport.counters().duplicates).isEqualTo(1);
   }
 
@@ -376,7 +369,7 @@ class ReliableConnectionTest {
     } else {
       assertThat(line.syndromesTo(Line.A)).containsExactly(0x61);
       assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
-      assertThat(statuses(line.b)).containsExactly(WorkStatus.FLUSHED);
+      assertThat(line.b.statuses()).containsExactly(WorkStatus.FLUSHED);
     }
   }
 
@@ -405,7 +398,7 @@ class ReliableConnectionTest {
     }
     write(1, 8);
     line.run();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
   }
 
   @Test
@@ -419,7 +412,7 @@ class ReliableConnectionTest {
     packet.psn = 0;
     packet.length = 99;
     line.a.transport.receive(packet);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.BAD_RESPONSE);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.BAD_RESPONSE);
   }
 
   @Test
@@ -430,7 +423,7 @@ class ReliableConnectionTest {
     line.run();
     assertThat(line.psnsTo(Line.A)).hasSize(101).isSorted().last().isEqualTo(100);
     assertThat(line.a.transport.counters().retries).isZero();
-    assertThat(positions(line.a)).containsExactly(0, 1);
+    assertThat(line.a.positions()).containsExactly(0, 1);
   }
 
   @Test

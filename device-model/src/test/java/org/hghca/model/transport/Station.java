@@ -35,7 +35,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   final List<Done> done = new ArrayList<>();
 
   /** Names of events. */
-  final List<String> events = new ArrayList<>();
+  final List<QueuePairEvent> events = new ArrayList<>();
 
   final EthernetPort port;
   final Transport transport;
@@ -230,42 +230,15 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   }
 
   @Override
-  public void communicationEstablished(int qpn) {
-    events.add("established");
+  public void raise(QueuePairEvent event, int qpn) {
+    events.add(event);
   }
 
-  @Override
-  public void sendQueueDrained(int qpn) {
-    events.add("drained");
+  List<WorkStatus> statuses() {
+    return done.stream().map(Done::status).toList();
   }
 
-  @Override
-  public void invalidRequest(int qpn) {
-    events.add("invalid request");
-  }
-
-  @Override
-  public void accessViolation(int qpn) {
-    events.add("access violation");
-  }
-
-  @Override
-  public void pathMigrated(int qpn) {
-    events.add("migrated");
-  }
-
-  @Override
-  public void migrationFailed(int qpn) {
-    events.add("migration failed");
-  }
-
-  @Override
-  public void lastReceiveReached(int qpn) {
-    events.add("last receive reached");
-  }
-
-  @Override
-  public void workQueueFailed(int qpn) {
-    events.add("work queue failed");
+  List<Integer> positions() {
+    return done.stream().map(Done::position).toList();
   }
 }

@@ -40,14 +40,6 @@ class UnreliableConnectionTest {
         });
   }
 
-  private static List<WorkStatus> statuses(Station station) {
-    return station.done.stream().map(Station.Done::status).toList();
-  }
-
-  private static List<Integer> positions(Station station) {
-    return station.done.stream().map(Station.Done::position).toList();
-  }
-
   private static Station.Done received(int position, int operation, int imm, long length) {
     return new Station.Done(false, position, WorkStatus.SUCCESS, operation, imm, length, false);
   }
@@ -110,8 +102,8 @@ class UnreliableConnectionTest {
     send(1, 8);
     line.run();
     assertThat(line.psnsTo(Line.B)).containsExactly(0, 1, 2, 3);
-    assertThat(positions(line.a)).containsExactly(0, 1);
-    assertThat(statuses(line.a)).containsOnly(WorkStatus.SUCCESS);
+    assertThat(line.a.positions()).containsExactly(0, 1);
+    assertThat(line.a.statuses()).containsOnly(WorkStatus.SUCCESS);
     assertThat(line.pass()).isFalse();
   }
 
@@ -140,7 +132,7 @@ class UnreliableConnectionTest {
     send(1, 700);
     line.run();
     assertThat(line.b.done).containsExactly(received(0, 0x02, 0, 700));
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
     assertThat(line.b.expectedPsn).isEqualTo(8);
     assertThat(line.b.state).isEqualTo(QueuePairState.RTS);
   }
@@ -209,7 +201,7 @@ class UnreliableConnectionTest {
     receive(0, 700);
     send(2, 300);
     line.run();
-    assertThat(statuses(line.a)).containsOnly(WorkStatus.SUCCESS).hasSize(3);
+    assertThat(line.a.statuses()).containsOnly(WorkStatus.SUCCESS).hasSize(3);
     assertThat(line.b.done).containsExactly(received(0, 0x02, 0, 300));
     assertThat(line.b.transport.counters().drops.total()).isEqualTo(4);
   }
@@ -254,7 +246,7 @@ class UnreliableConnectionTest {
   }
 
   private void nothingHappened() {
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
     assertThat(line.b.done).isEmpty();
     assertThat(line.b.state).isEqualTo(QueuePairState.RTS);
     assertThat(line.b.memory.mismatch(new Line(Service.UC).b.memory)).isEqualTo(-1);
@@ -270,10 +262,10 @@ class UnreliableConnectionTest {
     send(0, 300);
     send(1, 8);
     line.run();
-    assertThat(positions(line.b)).containsExactly(0, 1);
-    assertThat(statuses(line.b)).containsExactly(WorkStatus.LOCAL_LENGTH, WorkStatus.FLUSHED);
+    assertThat(line.b.positions()).containsExactly(0, 1);
+    assertThat(line.b.statuses()).containsExactly(WorkStatus.LOCAL_LENGTH, WorkStatus.FLUSHED);
     assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS, WorkStatus.SUCCESS);
     assertThat(line.a.state).isEqualTo(QueuePairState.RTS);
   }
 
@@ -282,7 +274,7 @@ class UnreliableConnectionTest {
     line.b.receives.add(request -> request.pieces.add(0, 99, 100));
     send(0, 8);
     line.run();
-    assertThat(statuses(line.b)).containsExactly(WorkStatus.LOCAL_PROTECTION);
+    assertThat(line.b.statuses()).containsExactly(WorkStatus.LOCAL_PROTECTION);
     assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
   }
 
@@ -294,7 +286,7 @@ class UnreliableConnectionTest {
     line.a.post(request(operation, 0, 8));
     line.run();
     assertThat(line.seen).isEmpty();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.LOCAL_OPERATION);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.LOCAL_OPERATION);
     assertThat(line.a.state).isEqualTo(QueuePairState.SQE);
   }
 
@@ -309,8 +301,8 @@ class UnreliableConnectionTest {
     assertThat(line.a.state).isEqualTo(QueuePairState.SQE);
     send(4, 8);
     line.run();
-    assertThat(positions(line.a)).containsExactly(0, 1, 2, 3, 4);
-    assertThat(statuses(line.a))
+    assertThat(line.a.positions()).containsExactly(0, 1, 2, 3, 4);
+    assertThat(line.a.statuses())
         .containsExactly(
             WorkStatus.SUCCESS,
             WorkStatus.LOCAL_PROTECTION,
@@ -338,8 +330,8 @@ class UnreliableConnectionTest {
     receive(1, 100);
     send(5, 8);
     line.run();
-    assertThat(positions(line.a)).containsExactly(5);
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
+    assertThat(line.a.positions()).containsExactly(5);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.SUCCESS);
     assertThat(line.b.done.getLast()).isEqualTo(received(1, 0x04, 0, 8));
   }
 
@@ -350,7 +342,7 @@ class UnreliableConnectionTest {
     line.a.step(0); // 64 of 100 packets
     line.a.memoryGone = true;
     line.run();
-    assertThat(statuses(line.a)).containsExactly(WorkStatus.LOCAL_PROTECTION);
+    assertThat(line.a.statuses()).containsExactly(WorkStatus.LOCAL_PROTECTION);
     assertThat(line.a.state).isEqualTo(QueuePairState.SQE);
     assertThat(line.b.done).isEmpty();
     assertThat(line.b.state).isEqualTo(QueuePairState.RTS);
@@ -366,12 +358,12 @@ class UnreliableConnectionTest {
     line.a.transport.modified(Station.QPN, QueuePairState.SQD);
     send(1, 8);
     line.run();
-    assertThat(positions(line.a)).containsExactly(0);
+    assertThat(line.a.positions()).containsExactly(0);
     assertThat(line.b.done).containsExactly(received(0, 0x02, 0, 100 * MTU));
     line.a.state = QueuePairState.RTS;
     line.a.transport.modified(Station.QPN, QueuePairState.RTS);
     line.run();
-    assertThat(positions(line.a)).containsExactly(0, 1);
+    assertThat(line.a.positions()).containsExactly(0, 1);
     assertThat(line.b.done).hasSize(2);
   }
 
@@ -386,10 +378,10 @@ class UnreliableConnectionTest {
     line.a.step(0); // 64 of 100 packets
     line.a.state = QueuePairState.ERR;
     line.a.transport.modified(Station.QPN, QueuePairState.ERR);
-    assertThat(positions(line.a)).containsExactly(0, 1, 10, 11);
-    assertThat(statuses(line.a)).containsOnly(WorkStatus.FLUSHED);
+    assertThat(line.a.positions()).containsExactly(0, 1, 10, 11);
+    assertThat(line.a.statuses()).containsOnly(WorkStatus.FLUSHED);
     send(2, 8);
-    assertThat(positions(line.a)).containsExactly(0, 1, 10, 11, 2);
+    assertThat(line.a.positions()).containsExactly(0, 1, 10, 11, 2);
     line.seen.clear();
     line.run();
     assertThat(line.seen).isEmpty();
@@ -404,8 +396,8 @@ class UnreliableConnectionTest {
     line.run();
     line.b.state = QueuePairState.ERR;
     line.b.transport.modified(Station.QPN, QueuePairState.ERR);
-    assertThat(positions(line.b)).containsExactly(0, 1);
-    assertThat(statuses(line.b)).containsOnly(WorkStatus.FLUSHED);
+    assertThat(line.b.positions()).containsExactly(0, 1);
+    assertThat(line.b.statuses()).containsOnly(WorkStatus.FLUSHED);
   }
 
   @Test

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.hghca.model.EmptyHost;
 import org.hghca.model.card.Faults;
 import org.hghca.model.card.HostMemory;
 import org.hghca.model.transport.MemoryAccess;
-import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaWindow;
 import org.hghca.wire.MemoryPieces;
@@ -51,20 +51,12 @@ class RoceMemoryTest {
     return memory;
   }
 
-  private final class Bus implements DeviceBus {
+  private final class Bus extends EmptyHost {
     @Override
     public boolean read(long iova, MemorySegment destination, long offset, long length) {
       window(iova).read(iova, destination, offset, length);
       return true;
     }
-
-    @Override
-    public boolean write(long iova, MemorySegment source, long offset, long length) {
-      return false;
-    }
-
-    @Override
-    public void raise(int vector) {}
 
     @Override
     public long beginRun() {
