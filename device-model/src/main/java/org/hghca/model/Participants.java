@@ -1,6 +1,7 @@
 package org.hghca.model;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import org.hghca.model.card.StepBudget;
@@ -15,20 +16,19 @@ final class Participants {
   private static final Logger LOG = LoggerFactory.getLogger(Participants.class);
 
   /** Replaced, never modified, so that a step may iterate over it while an HCA joins or leaves. */
-  private volatile List<Participant> hcas = List.of();
+  private volatile Participant[] hcas = {};
 
   /** The cables and hubs with a plug in; replaced, never modified. */
   private List<Segment> segments = List.of();
 
   boolean isEmpty() {
-    return hcas.isEmpty();
+    return hcas.length == 0;
   }
 
   /** Whether one of the HCAs requires a thread that does not sleep. */
   boolean keepAwake() {
-    List<Participant> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      if (present.get(i).spins()) {
+    for (Participant hca : hcas) {
+      if (hca.spins()) {
         return true;
       }
     }
@@ -36,10 +36,9 @@ final class Participants {
   }
 
   void add(Participant hca) {
-    List<Participant> more = new ArrayList<>(hcas);
-    more.add(hca);
-    hcas = List.copyOf(more);
-    hcas.forEach(Participant::watchPort);
+    Participant[] more = Arrays.copyOf(hcas, hcas.length + 1);
+    more[hcas.length] = hca;
+    become(more);
   }
 
   /** The cable or hub of a name, made for the first HCA that names it. */
@@ -60,8 +59,14 @@ final class Participants {
   void remove(Participant hca) {
     hca.leave();
     segments = segments.stream().filter(segment -> !segment.isLoose()).toList();
-    hcas = hcas.stream().filter(other -> !other.equals(hca)).toList();
-    hcas.forEach(Participant::watchPort);
+    become(Arrays.stream(hcas).filter(other -> !other.equals(hca)).toArray(Participant[]::new));
+  }
+
+  private void become(Participant[] present) {
+    hcas = present;
+    for (Participant hca : present) {
+      hca.watchPort();
+    }
   }
 
   /** Does a step of each cable, hub and HCA; returns whether one worked. */
@@ -70,10 +75,9 @@ final class Participants {
     for (int i = 0; i < segments.size(); i++) {
       worked |= segments.get(i).step(now);
     }
-    List<Participant> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      worked |= step(present.get(i), now, StepBudget.WHOLE);
-      worked |= flush(present.get(i));
+    for (Participant hca : hcas) {
+      worked |= step(hca, now, StepBudget.WHOLE);
+      worked |= flush(hca);
     }
     return worked;
   }
@@ -86,9 +90,7 @@ final class Participants {
   boolean stepNear(Participant hca, long now, StepBudget budget) {
     Segment segment = hca.segment();
     boolean worked = segment != null && segment.step(now);
-    List<Participant> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      Participant near = present.get(i);
+    for (Participant near : hcas) {
       boolean isNear = near.equals(hca) || segment != null && segment.equals(near.segment());
       if (isNear && !near.mayWait()) {
         worked |= step(near, now, budget);
@@ -129,18 +131,16 @@ final class Participants {
   /** Bytes of payload that all HCAs have sent. */
   long bytesSent() {
     long bytes = 0;
-    List<Participant> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      bytes += present.get(i).bytesSent();
+    for (Participant hca : hcas) {
+      bytes += hca.bytesSent();
     }
     return bytes;
   }
 
   /** Whether packets have arrived that wait for a step. */
   boolean hasArrived() {
-    List<Participant> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      if (present.get(i).hasArrived()) {
+    for (Participant hca : hcas) {
+      if (hca.hasArrived()) {
         return true;
       }
     }
@@ -150,9 +150,8 @@ final class Participants {
   /** When the next step is due if nothing happens before, {@code Long.MAX_VALUE}: never. */
   long nextDeadline() {
     long next = Long.MAX_VALUE;
-    List<Participant> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      next = Math.min(next, present.get(i).nextDeadline());
+    for (Participant hca : hcas) {
+      next = Math.min(next, hca.nextDeadline());
     }
     for (int i = 0; i < segments.size(); i++) {
       next = Math.min(next, segments.get(i).nextDeadline());
@@ -162,9 +161,8 @@ final class Participants {
 
   /** Whether register writes wait for a step. Under any lock. */
   boolean hasRegisterWrites() {
-    List<Participant> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      if (present.get(i).hasRegisterWrites()) {
+    for (Participant hca : hcas) {
+      if (hca.hasRegisterWrites()) {
         return true;
       }
     }
@@ -173,9 +171,8 @@ final class Participants {
 
   /** Signals the hosts the interrupts that were raised in steps. Without the lock. */
   void deliverInterrupts() {
-    List<Participant> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      present.get(i).deliverInterrupts();
+    for (Participant hca : hcas) {
+      hca.deliverInterrupts();
     }
   }
 }
