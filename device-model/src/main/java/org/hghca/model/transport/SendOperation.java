@@ -9,50 +9,28 @@ public enum SendOperation {
       PacketOpcode.SEND_MIDDLE,
       PacketOpcode.SEND_LAST,
       PacketOpcode.SEND_ONLY,
-      false,
       false),
   SEND_IMM(
       PacketOpcode.SEND_FIRST,
       PacketOpcode.SEND_MIDDLE,
       PacketOpcode.SEND_LAST_IMM,
       PacketOpcode.SEND_ONLY_IMM,
-      false,
       false),
   WRITE(
       PacketOpcode.WRITE_FIRST,
       PacketOpcode.WRITE_MIDDLE,
       PacketOpcode.WRITE_LAST,
       PacketOpcode.WRITE_ONLY,
-      true,
-      false),
+      true),
   WRITE_IMM(
       PacketOpcode.WRITE_FIRST,
       PacketOpcode.WRITE_MIDDLE,
       PacketOpcode.WRITE_LAST_IMM,
       PacketOpcode.WRITE_ONLY_IMM,
-      true,
-      false),
-  READ(
-      PacketOpcode.READ_REQUEST,
-      PacketOpcode.READ_REQUEST,
-      PacketOpcode.READ_REQUEST,
-      PacketOpcode.READ_REQUEST,
-      true,
       true),
-  COMPARE_SWAP(
-      PacketOpcode.COMPARE_SWAP,
-      PacketOpcode.COMPARE_SWAP,
-      PacketOpcode.COMPARE_SWAP,
-      PacketOpcode.COMPARE_SWAP,
-      true,
-      true),
-  FETCH_ADD(
-      PacketOpcode.FETCH_ADD,
-      PacketOpcode.FETCH_ADD,
-      PacketOpcode.FETCH_ADD,
-      PacketOpcode.FETCH_ADD,
-      true,
-      true);
+  READ(PacketOpcode.READ_REQUEST),
+  COMPARE_SWAP(PacketOpcode.COMPARE_SWAP),
+  FETCH_ADD(PacketOpcode.FETCH_ADD);
 
   private final int first;
   private final int middle;
@@ -61,14 +39,24 @@ public enum SendOperation {
   private final boolean remoteMemory;
   private final boolean answeredWithData;
 
-  SendOperation(
-      int first, int middle, int last, int only, boolean remoteMemory, boolean answeredWithData) {
+  /** One whose packets carry its data. */
+  SendOperation(int first, int middle, int last, int only, boolean remoteMemory) {
     this.first = first;
     this.middle = middle;
     this.last = last;
     this.only = only;
     this.remoteMemory = remoteMemory;
-    this.answeredWithData = answeredWithData;
+    this.answeredWithData = false;
+  }
+
+  /** One whose packets ask for data. */
+  SendOperation(int request) {
+    this.first = request;
+    this.middle = request;
+    this.last = request;
+    this.only = request;
+    this.remoteMemory = true;
+    this.answeredWithData = true;
   }
 
   /** Whether the request names memory of the responder. */
