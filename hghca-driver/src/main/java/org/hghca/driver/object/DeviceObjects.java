@@ -9,7 +9,7 @@ import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.event.EventSource;
 import org.hghca.driver.event.WatchedQueue;
 import org.hghca.driver.recovery.RecoveredQueuePair;
-import org.hghca.provider.AbstractContext;
+import org.hghca.provider.object.AbstractContext;
 
 /**
  * The objects of a device with a number on the card, as events and error flows know them, and the

@@ -4,7 +4,7 @@ import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.UdUnit;
 import org.hghca.driver.ring.Destination;
 import org.hghca.driver.state.Port;
-import org.hghca.provider.AddressTable;
+import org.hghca.provider.address.AddressTable;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
