@@ -206,8 +206,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   private static HghcaProtectionDomain domainOf(Subject old, ProtectionDomain domain) {
-    if (domain instanceof HghcaProtectionDomain other
-        && other.deviceContext().equals(old.pd.deviceContext())) {
+    if (domain instanceof HghcaProtectionDomain other && other.context().equals(old.pd.context())) {
       return other;
     }
     throw new VerbsException(

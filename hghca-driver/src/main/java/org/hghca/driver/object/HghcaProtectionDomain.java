@@ -10,7 +10,6 @@ import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
-import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
@@ -31,7 +30,7 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
   private final DomainRings rings;
 
   HghcaProtectionDomain(DeviceContext context) {
-    super(context, context.hghca().buffers(), UNSUPPORTED);
+    super(context, UNSUPPORTED);
     this.context = context;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
@@ -56,12 +55,8 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
     return context.hghca();
   }
 
-  DeviceContext deviceContext() {
-    return context;
-  }
-
   @Override
-  public Context context() {
+  public DeviceContext context() {
     return context;
   }
 

@@ -150,12 +150,12 @@ final class HghcaQueuePair extends Resource
       QueuePairContext fresh =
           QpContexts.fresh(
               type,
-              config.isGsi() ? Mtu.MTU_256 : pd.deviceContext().port().mtu(),
+              config.isGsi() ? Mtu.MTU_256 : pd.context().port().mtu(),
               geometry,
               new QpContexts.Numbers(
                   number,
                   pd.number(),
-                  pd.deviceContext().uar().index(),
+                  pd.context().uar().index(),
                   sendCompletionQueue.number(),
                   receiveCompletionQueue.number()));
       memory.writeTo(fresh);
@@ -169,8 +169,7 @@ final class HghcaQueuePair extends Resource
           new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
       SpinLock sendLock = locks ? new SpinLock(LockRank.SENDS) : null;
       this.sends =
-          family.sends(
-              shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend, pd.number());
+          family.sends(shape, writer, pd.context().uar(), sendLock, this::refuseSend, pd.number());
       this.state = new QueuePairState(card.health(), sends, receiveLock);
       this.rings = makeRings();
       this.errorFlow =
@@ -178,7 +177,7 @@ final class HghcaQueuePair extends Resource
               this, state, context, sendCompletionQueue.parser(), receiveCompletionQueue.parser());
       rings.reportTo(errorFlow);
       device.objects().add(this);
-      pd.deviceContext().count(this);
+      pd.context().count(this);
       if (share != null) {
         share.join();
       }
@@ -292,12 +291,12 @@ final class HghcaQueuePair extends Resource
 
   @Override
   public ContextAttributes attributes() {
-    return pd.deviceContext().attributes();
+    return pd.context().attributes();
   }
 
   @Override
   public void raise(AsyncEventType event) {
-    pd.deviceContext().raise(event, this);
+    pd.context().raise(event, this);
   }
 
   @Override
@@ -683,8 +682,8 @@ final class HghcaQueuePair extends Resource
     if (share != null) {
       share.leave();
     }
-    pd.deviceContext().countNoMore(this);
-    pd.deviceContext().forgetEvents(this);
+    pd.context().countNoMore(this);
+    pd.context().forgetEvents(this);
     card.deferredFree().retire(describe(), () -> end(last), memory::close, this::freeNumbers);
   }
 

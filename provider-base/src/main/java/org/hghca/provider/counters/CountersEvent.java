@@ -1,6 +1,5 @@
 package org.hghca.provider.counters;
 
-
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;

@@ -6,34 +6,38 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
+import org.hghca.provider.Undo;
 import org.hghca.provider.address.AddressTable;
-import org.hghca.provider.address.Neighbors;
 import org.hghca.provider.counters.ContextCounters;
 import org.hghca.provider.counters.ContextMonitor;
 import org.hghca.provider.event.EventChannel;
 import org.hghca.provider.event.ResourceEvent;
 import org.hghca.provider.event.ResourceEvents;
+import org.hghca.provider.srq.SharingContext;
+import org.hghca.provider.srq.SrqRefill;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Counters;
+import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RoceEntropy;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DmaMapping;
 
 /**
  * One opening of a device of any driver: its addresses, completion channels, asynchronous events
  * and counters. A subclass makes the objects of its device.
  */
-public abstract class AbstractContext extends Resource implements Context {
+public abstract class AbstractContext extends Resource implements Context, SharingContext {
   private final RdmaDevice name;
+  private final AbstractDevice device;
   private final Health health;
-  private final Neighbors neighbors;
   private final Runnable onClose;
   private final ResourceEvents asyncEvents;
   private final ContextCounters counters = new ContextCounters();
@@ -44,21 +48,34 @@ public abstract class AbstractContext extends Resource implements Context {
   /**
    * A context without objects.
    *
-   * @param address of the device, from which its node GUID follows
+   * @param device its node GUID follows from its address
    * @param onClose releases the device
    */
-  protected AbstractContext(
-      RdmaDevice name, LinkAddress address, Health health, Neighbors neighbors, Runnable onClose) {
-    this.name = new RdmaDevice(name.name(), name.locator(), Gid.eui64(address.mac()));
-    this.health = health;
-    this.neighbors = neighbors;
+  protected AbstractContext(RdmaDevice name, AbstractDevice device, Runnable onClose) {
+    this.name = new RdmaDevice(name.name(), name.locator(), Gid.eui64(device.address().mac()));
+    this.device = device;
+    this.health = device.health();
     this.onClose = onClose;
     this.asyncEvents = new ResourceEvents(name.name());
   }
 
-  /** Shows its counters until it is closed. The last step of opening it. */
-  protected final void startMonitor() {
-    monitor = ContextMonitor.open(name.name(), this::sum);
+  /**
+   * Opens it: it is notified if the device fails, and shows its counters. The last step of a
+   * construction.
+   */
+  protected final void open() {
+    try (Undo undo = new Undo()) {
+      device.contexts().add(this);
+      undo.add(() -> device.contexts().remove(this));
+      health.check(); // a failure before now has not notified it
+      monitor = ContextMonitor.open(name.name(), this::sum);
+      undo.forget();
+    }
+  }
+
+  /** What all its device's contexts share. */
+  final AbstractDevice shared() {
+    return device;
   }
 
   /** The addresses of its port. */
@@ -72,11 +89,8 @@ public abstract class AbstractContext extends Resource implements Context {
     return 0;
   }
 
-  /** Number of the device's accesses to memory that failed. */
-  protected abstract long dmaFaults();
-
-  /** Frees what it has of its device, which calls {@link #deviceFailed} no more. */
-  protected abstract void releaseParts();
+  /** Frees what it has of its device, which does not notify it any more. */
+  protected void releaseParts() {}
 
   @Override
   public final String describe() {
@@ -88,7 +102,7 @@ public abstract class AbstractContext extends Resource implements Context {
     return name;
   }
 
-  /** Whether the device works. */
+  @Override
   public final Health health() {
     return health;
   }
@@ -97,6 +111,20 @@ public abstract class AbstractContext extends Resource implements Context {
   public final void check() {
     checkOpen();
     health.check();
+  }
+
+  /** The attributes that all devices have alike, or that follow from its function. */
+  protected final DeviceAttributes.Builder baseAttributes() {
+    ConfigurationSpace configuration = device.function().configuration();
+    return DeviceAttributes.builder()
+        .nodeGuid(name.nodeGuid())
+        .systemImageGuid(name.nodeGuid())
+        .vendorId(configuration.vendorId())
+        .vendorPartId(configuration.deviceId())
+        .pageSizes(DmaMapping.PAGE_SIZE)
+        .maxSrqWr(maxSrqWr())
+        .maxSrqSge(maxSrqSge())
+        .maxPkeys(1);
   }
 
   // ---- addresses
@@ -128,7 +156,7 @@ public abstract class AbstractContext extends Resource implements Context {
   @Override
   public final void addNeighbor(Gid gid, long mac) {
     check();
-    neighbors.add(gid, mac);
+    device.neighbors().add(gid, mac);
   }
 
   @Override
@@ -160,11 +188,8 @@ public abstract class AbstractContext extends Resource implements Context {
     channels.forEach(EventChannel::deviceFailed);
   }
 
-  /**
-   * Raises an asynchronous event. Callers may hold the lock of a ring.
-   *
-   * @param object the queue that it happened to
-   */
+  /** {@inheritDoc} Callers may hold the lock of a ring. */
+  @Override
   public final void raise(AsyncEventType type, Resource object) {
     asyncEvents.give(ResourceEvent.of(type, object));
   }
@@ -174,7 +199,7 @@ public abstract class AbstractContext extends Resource implements Context {
     asyncEvents.give(new ResourceEvent.OfPort(type, number));
   }
 
-  /** An object is closed: its untaken events are dropped. */
+  @Override
   public final void forgetEvents(Resource object) {
     asyncEvents.removeOf(object);
   }
@@ -183,6 +208,11 @@ public abstract class AbstractContext extends Resource implements Context {
   public final AsyncEvents asyncEvents() {
     checkOpen();
     return asyncEvents;
+  }
+
+  @Override
+  public final SrqRefill srqRefill() {
+    return device.srqRefill();
   }
 
   // ---- counters
@@ -194,15 +224,16 @@ public abstract class AbstractContext extends Resource implements Context {
   }
 
   private Counters sum() {
-    return counters.counters(missedEvents(), asyncEvents.given(), commandsGiven(), dmaFaults());
+    return counters.counters(
+        missedEvents(), asyncEvents.given(), commandsGiven(), device.function().dmaFaultCount());
   }
 
-  /** An object with counters was created. */
+  @Override
   public final void count(ContextCounters.Counted object) {
     counters.add(object);
   }
 
-  /** An object with counters is closed; its counts are kept. */
+  @Override
   public final void countNoMore(ContextCounters.Counted object) {
     counters.remove(object);
   }
@@ -210,6 +241,7 @@ public abstract class AbstractContext extends Resource implements Context {
   @Override
   protected final void release() {
     monitor.close();
+    device.contexts().remove(this);
     releaseParts();
     asyncEvents.end(() -> new VerbsException(Errno.EINVAL, "%s is closed".formatted(name.name())));
     onClose.run();

@@ -17,7 +17,6 @@ import org.hghca.vfio.memory.BufferPool;
  */
 public abstract class AbstractProtectionDomain extends Resource implements ProtectionDomain {
   private final AbstractContext context;
-  private final BufferPool buffers;
   private final Set<AccessFlag> unsupported;
 
   /**
@@ -25,12 +24,15 @@ public abstract class AbstractProtectionDomain extends Resource implements Prote
    *
    * @param unsupported rights that no memory of the device can have
    */
-  protected AbstractProtectionDomain(
-      AbstractContext context, BufferPool buffers, Set<AccessFlag> unsupported) {
+  protected AbstractProtectionDomain(AbstractContext context, Set<AccessFlag> unsupported) {
     super(context);
     this.context = context;
-    this.buffers = buffers;
     this.unsupported = unsupported;
+  }
+
+  @Override
+  public AbstractContext context() {
+    return context;
   }
 
   /** Its number on the device. */
@@ -70,7 +72,7 @@ public abstract class AbstractProtectionDomain extends Resource implements Prote
   public final MemoryRegion allocate(long bytes, Set<AccessFlag> access) {
     check(access);
     try (Undo undo = new Undo()) {
-      BufferPool.Buffer buffer = buffers.allocate(bytes);
+      BufferPool.Buffer buffer = context.shared().buffers().allocate(bytes);
       undo.add(buffer::close);
       MemoryRegion region = register(buffer, access);
       undo.forget();

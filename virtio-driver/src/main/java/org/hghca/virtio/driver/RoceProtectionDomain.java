@@ -26,7 +26,7 @@ final class RoceProtectionDomain extends AbstractProtectionDomain {
   private final int number;
 
   RoceProtectionDomain(RoceContext context) {
-    super(context, context.roce().buffers(), UNSUPPORTED);
+    super(context, UNSUPPORTED);
     this.context = context;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
