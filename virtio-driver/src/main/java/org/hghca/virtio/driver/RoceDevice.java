@@ -3,21 +3,19 @@ package org.hghca.virtio.driver;
 import java.util.List;
 import java.util.OptionalLong;
 import org.hghca.provider.DeferredFree;
-import org.hghca.provider.DeviceDriver;
 import org.hghca.provider.Health;
 import org.hghca.provider.address.KernelNeighbors;
 import org.hghca.provider.address.Neighbors;
 import org.hghca.provider.object.AbstractContext;
 import org.hghca.provider.object.AbstractDevice;
 import org.hghca.verbs.Gid;
-import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.virtio.VirtioDevice;
 import org.hghca.virtio.abi.roce.QueuePlan;
 
 /** A device that is brought up, shared by all contexts. Thread-safe. */
-final class RoceDevice extends AbstractDevice implements DeviceDriver.Device {
+final class RoceDevice extends AbstractDevice {
   /** No port has it: locators without {@code mac=} imply addresses that begin with 02. */
   private static final long SOME_MAC = 0x0600_0000_0001L;
 
@@ -81,11 +79,6 @@ final class RoceDevice extends AbstractDevice implements DeviceDriver.Device {
   void stop() {
     srqRefill().stop();
     events.stop();
-  }
-
-  @Override
-  public RoceContext context(RdmaDevice name, Runnable onClose) {
-    return new RoceContext(name, this, onClose);
   }
 
   VirtioDevice virtio() {

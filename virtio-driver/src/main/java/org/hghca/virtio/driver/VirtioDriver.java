@@ -2,6 +2,8 @@ package org.hghca.virtio.driver;
 
 import java.util.Optional;
 import org.hghca.provider.DeviceDriver;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciIds;
 
@@ -34,6 +36,17 @@ public final class VirtioDriver implements DeviceDriver {
 
   @Override
   public Device bringUp(PciFunction function) {
-    return BringUp.of(function);
+    RoceDevice device = BringUp.of(function);
+    return new Device() {
+      @Override
+      public Context context(RdmaDevice name, Runnable onClose) {
+        return new RoceContext(name, device, onClose);
+      }
+
+      @Override
+      public void close() {
+        device.close();
+      }
+    };
   }
 }
