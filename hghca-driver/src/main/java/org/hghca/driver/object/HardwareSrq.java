@@ -208,15 +208,6 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
     public void reclaim(Consumer<Runnable> drop) {
       drop.accept(() -> {});
     }
-
-    @Override
-    public void join() {}
-
-    @Override
-    public void leave() {}
-
-    @Override
-    public void stateChanged() {}
   }
 
   @Override
