@@ -206,13 +206,8 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
   }
 
   @Override
-  protected String sendsStanding() {
-    return sends.standing();
-  }
-
-  @Override
-  protected String receivesStanding() {
-    return receives.standing();
+  protected String standing() {
+    return standing(sends.standing(), receives.standing());
   }
 
   SendRing sends() {

@@ -131,25 +131,15 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
   /** Its part of the shared receive queue; null for a queue pair with its own receives. */
   protected abstract SharedReceives share();
 
-  /** The state of its sends, for logs. */
-  protected abstract String sendsStanding();
-
-  /** The state of its receives, for logs. */
-  protected abstract String receivesStanding();
-
   @Override
   public final String describe() {
     return "QP 0x%06x".formatted(number());
   }
 
-  @Override
-  protected final String standing() {
-    return "%s in %s, sends %s, receives %s"
-        .formatted(
-            type,
-            state(),
-            sendsStanding(),
-            shared == null ? receivesStanding() : "of " + shared.describe());
+  /** Its state, with those of its sends and receives. */
+  protected final String standing(String sends, String receives) {
+    String receiving = shared == null ? receives : "of " + shared.describe();
+    return "%s in %s, sends %s, receives %s".formatted(type, state(), sends, receiving);
   }
 
   @Override

@@ -3,10 +3,10 @@ package org.hghca.virtio.driver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import org.hghca.provider.Undo;
 import org.hghca.provider.counters.ContextCounters;
 import org.hghca.provider.object.AbstractQueuePair;
+import org.hghca.provider.object.DriverState;
 import org.hghca.provider.queue.LockRank;
 import org.hghca.provider.queue.OwnerCheck;
 import org.hghca.provider.queue.SpinLock;
@@ -45,9 +45,7 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
   /** Null for a queue pair with its own receives. */
   private final ReceiveShare share;
 
-  /** Changed by a modify under the monitor, and by errors under the lock of a completion queue. */
-  private final AtomicReference<QpState> state = new AtomicReference<>(QpState.RESET);
-
+  private final DriverState state = new DriverState();
   private QpAttributes known = new QpAttributes();
 
   /** The number of the queue pair that it is connected to. */
@@ -173,13 +171,8 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
   }
 
   @Override
-  protected String sendsStanding() {
-    return sends.standing();
-  }
-
-  @Override
-  protected String receivesStanding() {
-    return receives.standing();
+  protected String standing() {
+    return standing(sends.standing(), receives.standing());
   }
 
   SendQueue sends() {
@@ -223,11 +216,23 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
 
   @Override
   public boolean tryPostSend(SendRequest request) {
+    return post(request, true);
+  }
+
+  @Override
+  public boolean tryEnqueueSend(SendRequest request) {
+    return post(request, request.isFenced());
+  }
+
+  /** Posts a send; the device sees it at once, or when the queue is full or flushed. */
+  private boolean post(SendRequest request, boolean starts) {
     sends.lock();
     try {
       checkTakesSends();
       boolean posted = sends.post(request, 0);
-      sends.kick();
+      if (starts || !posted) {
+        sends.kick();
+      }
       return posted;
     } catch (VirtioException | VfioException | InternalError e) {
       throw failed(e);
@@ -259,23 +264,6 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
       return posted;
     } finally {
       sends.kick(); // also those before a bad one
-    }
-  }
-
-  @Override
-  public boolean tryEnqueueSend(SendRequest request) {
-    sends.lock();
-    try {
-      checkTakesSends();
-      boolean posted = sends.post(request, 0);
-      if (!posted || request.isFenced()) {
-        sends.kick();
-      }
-      return posted;
-    } catch (VirtioException | VfioException | InternalError e) {
-      throw failed(e);
-    } finally {
-      sends.unlock();
     }
   }
 
@@ -336,10 +324,10 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
 
   private void checkTakesSends() {
     QpState now = state();
-    if (now == QpState.RESET || now == QpState.INIT || now == QpState.RTR) {
-      throw wrongState("send", 0);
-    }
-    if (device.health().isDead()) {
+    if (now == QpState.RESET
+        || now == QpState.INIT
+        || now == QpState.RTR
+        || device.health().isDead()) {
       throw wrongState("send", 0);
     }
   }
@@ -365,11 +353,9 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
     boolean isFlushed = status == WcStatus.WR_FLUSH_ERR.code();
     boolean stopsSendsOnly = type() != org.hghca.verbs.QpType.RC && !isReceive && !isFlushed;
     if (stopsSendsOnly) {
-      state.compareAndSet(QpState.RTS, QpState.SQE);
+      state.change(QpState.RTS, QpState.SQE);
     } else if (isReceive || !isFlushed) {
-      for (QpState now = state(); now != QpState.RESET && now != QpState.ERR; now = state()) {
-        state.compareAndSet(now, QpState.ERR);
-      }
+      state.fail();
     }
   }
 
@@ -388,7 +374,7 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
         reset(data);
       } else if (mask != 0) {
         give(data, to);
-        state.compareAndSet(from, to);
+        state.change(from, to);
       }
     }
     known = next;
@@ -419,7 +405,7 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
   protected QpState enterReset() {
     receives.lock();
     sends.lock();
-    QpState from = state.getAndSet(QpState.RESET);
+    QpState from = state.set(QpState.RESET);
     sends.unlock();
     receives.unlock();
     return from;
@@ -458,7 +444,7 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
         throw new VerbsException(
             Errno.EIO, "%s is in state %d, which does not exist".formatted(describe(), code));
       }
-      state.compareAndSet(before, QpState.values()[code]);
+      state.change(before, QpState.values()[code]);
     }
   }
 
