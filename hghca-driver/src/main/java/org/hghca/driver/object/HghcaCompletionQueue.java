@@ -85,7 +85,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
               number, parser, flushing, context.uar(), device.events().hasEventQueues());
       card.commands().sw2hwCq(number, cqc(context, slots, eqn));
       device.objects().addCompletionQueue(number, this);
-      complete(slots);
+      finish(slots);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a completion queue", e);

@@ -116,7 +116,7 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
               receiveCompletionQueue().parser());
       rings.reportTo(errorFlow);
       device.objects().add(this);
-      complete();
+      finish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a queue pair", e);

@@ -48,7 +48,7 @@ public abstract class AbstractCompletionQueue extends Resource
    *
    * @param requests number of requests of attached queues for which it has room
    */
-  protected final void complete(int requests) {
+  protected final void finish(int requests) {
     room = new CompletionRoom(requests);
     context.count(this);
     publish();

@@ -113,7 +113,7 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
   }
 
   /** Completes it, the last step of a construction. */
-  protected final void complete() {
+  protected final void finish() {
     context.count(this);
     if (share() != null) {
       share().join();

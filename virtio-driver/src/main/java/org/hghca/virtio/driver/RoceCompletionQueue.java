@@ -103,7 +103,7 @@ final class RoceCompletionQueue extends AbstractCompletionQueue {
       this.slots = entries.bytes();
       noted = buffers;
       entries.kick();
-      complete(buffers);
+      finish(buffers);
       undo.forget();
     } catch (RuntimeException e) {
       throw Refusals.of("cannot create a completion queue", e);

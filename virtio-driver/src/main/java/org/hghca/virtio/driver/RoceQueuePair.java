@@ -99,7 +99,7 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
       this.share =
           shared == null ? null : shared.share(this, new DealtReceives(receives, device.health()));
       device.numbers().add(this);
-      complete();
+      finish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Refusals.of("cannot create a queue pair", e);
