@@ -11,6 +11,11 @@ module org.hghca.provider {
   requires jdk.jfr;
 
   exports org.hghca.provider;
+  exports org.hghca.provider.address;
+  exports org.hghca.provider.counters;
+  exports org.hghca.provider.event;
+  exports org.hghca.provider.object;
+  exports org.hghca.provider.queue;
   exports org.hghca.provider.srq;
 
   uses org.hghca.provider.DeviceDriver;

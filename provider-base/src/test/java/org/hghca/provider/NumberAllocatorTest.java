@@ -3,6 +3,7 @@ package org.hghca.provider;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.hghca.provider.queue.RingNumbers;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;

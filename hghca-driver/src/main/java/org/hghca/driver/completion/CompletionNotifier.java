@@ -1,25 +1,17 @@
 package org.hghca.driver.completion;
 
-import java.util.Optional;
 import org.hghca.abi.Doorbell;
 import org.hghca.driver.event.WatchedQueue;
-import org.hghca.provider.EventChannel;
-import org.hghca.provider.Resource;
 import org.hghca.uar.UarPage;
-import org.hghca.verbs.CompletionChannel;
-import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.Errno;
-import org.hghca.verbs.VerbsException;
 
 /**
- * Notifies a completion channel of completions, once per arming. Under the completion queue's lock,
- * except for {@link #notifyChannel}, {@link #check} and {@link #isArmedForAll}.
+ * Decides when a completion channel is notified of completions: once per arming. Under the
+ * completion queue's lock, except for {@link #isArmedForAll}.
  */
-public final class CompletionNotifier<Q extends Resource & CompletionQueue> {
+public final class CompletionNotifier {
   private static final int SOLICITED = 1;
   private static final int ALL = 2;
 
-  private final Q queue;
   private final int number;
   private final CompletionRing ring;
   private final CompletionParser parser;
@@ -28,9 +20,6 @@ public final class CompletionNotifier<Q extends Resource & CompletionQueue> {
 
   /** Whether the card raises events. */
   private final boolean cardTells;
-
-  /** Empty for a queue that is only polled. */
-  private final Optional<EventChannel> channel;
 
   /** What it is armed for: a sum of {@link #SOLICITED} and {@link #ALL}. */
   private int armed;
@@ -44,47 +33,19 @@ public final class CompletionNotifier<Q extends Resource & CompletionQueue> {
    * @param number of the queue
    * @param uar through which the card is armed
    * @param cardTells whether the card raises events, and reports which receives are solicited
-   * @param channel empty for a queue that is only polled
    */
   public CompletionNotifier(
-      Q queue,
       int number,
       CompletionParser parser,
       FlushingQueuePairs flushing,
       UarPage uar,
-      boolean cardTells,
-      Optional<EventChannel> channel) {
-    this.queue = queue;
+      boolean cardTells) {
     this.number = number;
     this.ring = parser.ring;
     this.parser = parser;
     this.flushing = flushing;
     this.uar = uar;
     this.cardTells = cardTells;
-    this.channel = channel;
-  }
-
-  public Optional<CompletionChannel> channel() {
-    return channel.map(CompletionChannel.class::cast);
-  }
-
-  /**
-   * Whether it can be armed.
-   *
-   * @throws VerbsException EINVAL without a channel, EOPNOTSUPP when solicited receives are not
-   *     reported
-   */
-  public void check(boolean solicitedOnly) {
-    if (channel.isEmpty()) {
-      throw new VerbsException(
-          Errno.EINVAL, "%s has no completion channel".formatted(queue.describe()));
-    }
-    if (solicitedOnly && !cardTells) {
-      throw new VerbsException(
-          Errno.EOPNOTSUPP,
-          "%s has no event queues: nothing reports which receives are solicited"
-              .formatted(queue.context().device().name()));
-    }
   }
 
   public void arm(boolean solicitedOnly) {
@@ -148,15 +109,5 @@ public final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   /** Whether a completion can be polled. */
   public boolean hasPollable() {
     return parser.hasPollable() || flushing.isReady();
-  }
-
-  /** Notifies the channel. Without a lock. */
-  public void notifyChannel() {
-    channel.orElseThrow().give(queue);
-  }
-
-  /** The queue is closed. */
-  public void close() {
-    channel.ifPresent(c -> c.forget(queue));
   }
 }

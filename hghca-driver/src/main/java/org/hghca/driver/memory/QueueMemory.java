@@ -1,8 +1,8 @@
 package org.hghca.driver.memory;
 
 import org.hghca.abi.MptFlags;
-import org.hghca.provider.RingSlabs;
 import org.hghca.provider.Undo;
+import org.hghca.provider.queue.RingSlabs;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
 

@@ -1,7 +1,7 @@
 package org.hghca.driver.memory;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.provider.RingSlabs;
+import org.hghca.provider.queue.RingSlabs;
 
 /** Memory of a ring, as registered with the card. Closing frees it. */
 public sealed interface Ring {

@@ -1,7 +1,7 @@
 package org.hghca.driver.memory;
 
 import java.util.function.LongFunction;
-import org.hghca.provider.RingSlabs;
+import org.hghca.provider.queue.RingSlabs;
 
 /** Where the memory of rings comes from. Thread-safe. */
 public interface RingSource {

@@ -14,7 +14,7 @@ import org.hghca.driver.ring.SendWriter;
 import org.hghca.driver.state.ContextForm;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QueuePairState;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.QpType;

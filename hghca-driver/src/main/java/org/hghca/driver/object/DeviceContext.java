@@ -9,11 +9,9 @@ import org.hghca.driver.card.Limits;
 import org.hghca.driver.memory.RingSource;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.driver.state.Port;
-import org.hghca.provider.AbstractContext;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Undo;
-import org.hghca.provider.srq.SharingContext;
-import org.hghca.provider.srq.SrqRefill;
+import org.hghca.provider.object.AbstractContext;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -21,12 +19,9 @@ import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
-import org.hghca.vfio.ConfigurationSpace;
 
 /** One opening of a device: its doorbell page, protection domains, queues and keys. */
-public class DeviceContext extends AbstractContext implements SharingContext {
-  private static final long PAGE_SIZES = 4096;
-
+public class DeviceContext extends AbstractContext {
   private final HghcaDevice hghca;
   private final Card card;
   private final UarPage uar;
@@ -46,7 +41,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
    * @param onClose releases the device
    */
   public DeviceContext(RdmaDevice name, HghcaDevice hghca, Runnable onClose) {
-    super(name, hghca.address(), hghca.card().health(), hghca.neighbors(), onClose);
+    super(name, hghca, onClose);
     this.hghca = hghca;
     this.card = hghca.card();
     this.port =
@@ -73,11 +68,7 @@ public class DeviceContext extends AbstractContext implements SharingContext {
           card.limits().has(DeviceExtension.RINGS_OF_ALL_DOMAINS)
               ? Optional.of(hghca.queueMemory().ofAllDomains(queuePd))
               : Optional.empty();
-      hghca.objects().contexts().add(this);
-      undo.add(() -> hghca.objects().contexts().remove(this));
-      // From here on the context is notified if the device fails.
-      card.health().check();
-      startMonitor();
+      open();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot open " + name.name(), e);
@@ -129,17 +120,11 @@ public class DeviceContext extends AbstractContext implements SharingContext {
 
   private DeviceAttributes deviceAttributes() {
     Limits limits = card.limits();
-    ConfigurationSpace configuration = card.function().configuration();
-    return DeviceAttributes.builder()
-        .nodeGuid(device().nodeGuid())
-        .systemImageGuid(device().nodeGuid())
-        .vendorId(configuration.vendorId())
-        .vendorPartId(configuration.deviceId())
-        .hardwareVersion(configuration.revisionId())
+    return baseAttributes()
+        .hardwareVersion(card.function().configuration().revisionId())
         .boardId("%016x".formatted(card.adapter().boardId()))
         .physicalPorts(limits.device().ports())
         .maxMrSize(card.maxMrSize())
-        .pageSizes(PAGE_SIZES)
         .maxQp(limits.endQp() - limits.firstQp())
         .maxQpWr(limits.maxQpWr())
         .maxSge(Math.min(limits.maxSge(), limits.maxReceiveSge()))
@@ -153,12 +138,9 @@ public class DeviceContext extends AbstractContext implements SharingContext {
         .maxQpInitiatorReadAtomic(limits.maxReadAtomic())
         .atomics(limits.profile().atomics())
         .maxSrq(limits.maxSrq())
-        .maxSrqWr(limits.maxSrqWr())
-        .maxSrqSge(limits.maxSrqSge())
         .maxMulticastGroups(limits.maxMulticastGroups())
         .maxMulticastAttach(limits.maxMulticastAttach())
         .maxTotalMulticastAttach(limits.maxMulticastGroups() * limits.maxMulticastAttach())
-        .maxPkeys(1)
         .localAckDelay(limits.device().ackDelay())
         .maxInline(limits.maxInline())
         .remoteBoundsGranularity(limits.profile().remoteBoundsGranularity())
@@ -188,11 +170,6 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   }
 
   @Override
-  public SrqRefill srqRefill() {
-    return hghca.srqRefill();
-  }
-
-  @Override
   protected long commandsGiven() {
     return card.commands().commandsGiven();
   }
@@ -215,11 +192,6 @@ public class DeviceContext extends AbstractContext implements SharingContext {
   }
 
   @Override
-  protected long dmaFaults() {
-    return card.function().dmaFaultCount();
-  }
-
-  @Override
   public ProtectionDomain allocateProtectionDomain() {
     check();
     return new HghcaProtectionDomain(this);
@@ -233,7 +205,6 @@ public class DeviceContext extends AbstractContext implements SharingContext {
 
   @Override
   protected void releaseParts() {
-    hghca.objects().contexts().remove(this);
     queuePairRings.ifPresent(RingSource::close);
     completionRings.close();
     hghca.pdNumbers().free(queuePd);

@@ -2,25 +2,22 @@ package org.hghca.driver.object;
 
 import java.util.Collection;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.event.EventSource;
 import org.hghca.driver.event.WatchedQueue;
 import org.hghca.driver.recovery.RecoveredQueuePair;
-import org.hghca.provider.AbstractContext;
 
 /**
- * The objects of a device with a number on the card, as events and error flows know them, and the
- * contexts. Thread-safe.
+ * The objects of a device with a number on the card, as events and error flows know them.
+ * Thread-safe.
  */
 final class DeviceObjects {
   private final QpTable<RecoveredQueuePair> queuePairs;
   private final QpTable<QueuePairRings> rings;
   private final Map<Integer, WatchedQueue> completionQueues = new ConcurrentHashMap<>();
   private final Map<Integer, EventSource> sharedQueues = new ConcurrentHashMap<>();
-  private final Set<AbstractContext> contexts = ConcurrentHashMap.newKeySet();
 
   /**
    * Without objects.
@@ -80,16 +77,5 @@ final class DeviceObjects {
 
   void removeSharedReceiveQueue(int number) {
     sharedQueues.remove(number);
-  }
-
-  /** The contexts that are open; they add and remove themselves. */
-  Set<AbstractContext> contexts() {
-    return contexts;
-  }
-
-  /** The device is dead: notifies all of them. Under any lock. */
-  void deviceFailed() {
-    queuePairs.forEach(RecoveredQueuePair::deviceFailed);
-    contexts.forEach(AbstractContext::deviceFailed);
   }
 }

@@ -7,7 +7,7 @@ import org.hghca.driver.memory.QueueMemory;
 import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceivePosition;
 import org.hghca.provider.NumberAllocator;
-import org.hghca.provider.RingNumbers;
+import org.hghca.provider.queue.RingNumbers;
 
 /**
  * The parts of a device of which a {@link CardFamily} is made.

@@ -9,16 +9,19 @@ import org.hghca.driver.event.EventTargets;
 import org.hghca.driver.event.WatchedQueue;
 import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.provider.Health;
+import org.hghca.provider.object.AbstractContext;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QpState;
 
 /** Delivers asynchronous events to the objects of a device. */
 final class EventDispatcher implements EventTargets {
   private final DeviceObjects objects;
+  private final Collection<AbstractContext> contexts;
   private final Health health;
 
-  EventDispatcher(DeviceObjects objects, Health health) {
+  EventDispatcher(DeviceObjects objects, Collection<AbstractContext> contexts, Health health) {
     this.objects = objects;
+    this.contexts = contexts;
     this.health = health;
   }
 
@@ -114,7 +117,7 @@ final class EventDispatcher implements EventTargets {
     if (type == null) {
       return false;
     }
-    objects.contexts().forEach(context -> context.raisePort(type, port));
+    contexts.forEach(context -> context.raisePort(type, port));
     return true;
   }
 }

@@ -10,11 +10,11 @@ import org.hghca.driver.memory.Registrar;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveChain;
 import org.hghca.driver.ring.ReceiveRing;
-import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
-import org.hghca.provider.LockRank;
-import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.queue.LockRank;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.provider.srq.SharedQueue;
 import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.AsyncEventType;
@@ -41,7 +41,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
   private long posted;
 
   HardwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
-    super(pd, pd.deviceContext(), config);
+    super(pd, pd.context(), config);
     this.pd = pd;
     this.device = pd.device();
     this.card = device.card();
@@ -58,7 +58,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
       this.chain = ReceiveChain.of(memory.mapping().segment(), strideLog, slots);
       card.commands().sw2hwSrq(number, context(memory, chain, config.limit()));
       device.objects().addSharedReceiveQueue(number, this);
-      pd.deviceContext().count(this);
+      pd.context().count(this);
       publish();
       undo.forget();
     } catch (RuntimeException e) {
@@ -83,7 +83,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
         memory.key(),
         (int) chain.countOffset(),
         strideLog,
-        pd.deviceContext().uar().index(),
+        pd.context().uar().index(),
         0,
         pd.number(),
         limit,
@@ -208,15 +208,6 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
     public void reclaim(Consumer<Runnable> drop) {
       drop.accept(() -> {});
     }
-
-    @Override
-    public void join() {}
-
-    @Override
-    public void leave() {}
-
-    @Override
-    public void stateChanged() {}
   }
 
   @Override
@@ -241,7 +232,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
 
   @Override
   public void raise(AsyncEventType type) {
-    pd.deviceContext().raise(type, this);
+    pd.context().raise(type, this);
   }
 
   // ---- modifying
@@ -324,8 +315,8 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
   @Override
   protected void release() {
     device.objects().removeSharedReceiveQueue(number);
-    pd.deviceContext().countNoMore(this);
-    pd.deviceContext().forgetEvents(this);
+    pd.context().countNoMore(this);
+    pd.context().forgetEvents(this);
     card.deferredFree()
         .retire(
             describe(),

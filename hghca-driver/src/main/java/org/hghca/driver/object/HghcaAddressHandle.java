@@ -4,7 +4,7 @@ import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.UdUnit;
 import org.hghca.driver.ring.Destination;
 import org.hghca.driver.state.Port;
-import org.hghca.provider.AddressTable;
+import org.hghca.provider.address.AddressTable;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
@@ -32,7 +32,7 @@ final class HghcaAddressHandle extends Destination {
    *     not carry, and for multicast groups of a device that has none
    */
   HghcaAddressHandle(HghcaProtectionDomain pd, AddressVector vector) {
-    Port port = pd.deviceContext().port();
+    Port port = pd.context().port();
     Gid own = port.check(vector);
     if (vector.destination().isMulticast()) {
       pd.device().groups().check(vector.destination());
@@ -45,7 +45,7 @@ final class HghcaAddressHandle extends Destination {
     checkCarried("service level", vector.serviceLevel());
     AddressVector sent = hasFields ? AddressTable.withHopLimit(vector) : way(vector);
     boolean portOnly =
-        hasFields && sent.flowLabel() == 0 && pd.deviceContext().entropy() == RoceEntropy.V1;
+        hasFields && sent.flowLabel() == 0 && pd.context().entropy() == RoceEntropy.V1;
     int flow = portOnly ? UdUnit.PORT_BY_NUMBERS : sent.flowLabel();
     int addresses = port.isIpv6(vector) ? UdUnit.ipv6Path(vector.sourceGidIndex()) : 0;
     boolean isPlain =

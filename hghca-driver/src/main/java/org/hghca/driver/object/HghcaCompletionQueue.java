@@ -1,6 +1,5 @@
 package org.hghca.driver.object;
 
-import java.util.Optional;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.driver.card.Card;
@@ -15,21 +14,14 @@ import org.hghca.driver.event.WatchedQueue;
 import org.hghca.driver.memory.Ring;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
-import org.hghca.provider.CompletionRoom;
-import org.hghca.provider.CompletionSizes;
-import org.hghca.provider.ContextCounters;
-import org.hghca.provider.EventChannel;
 import org.hghca.provider.Failures;
-import org.hghca.provider.Health;
-import org.hghca.provider.LockRank;
-import org.hghca.provider.Resource;
-import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.object.AbstractCompletionQueue;
+import org.hghca.provider.queue.CompletionSizes;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.provider.srq.Due;
-import org.hghca.provider.srq.SharedCompletions;
 import org.hghca.verbs.AsyncEventType;
-import org.hghca.verbs.CompletionChannel;
-import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
@@ -42,23 +34,19 @@ import org.hghca.vfio.VfioException;
  * polled. {@link CompletionRing} is the memory that the card writes, {@link CompletionParser}
  * completes requests from it, {@link CompletionNotifier} notifies the completion channel.
  */
-final class HghcaCompletionQueue extends Resource
-    implements CompletionQueue, WatchedQueue, SharedCompletions, ContextCounters.Counted {
+final class HghcaCompletionQueue extends AbstractCompletionQueue implements WatchedQueue {
   /** After so many polls that found nothing a device in software may use the thread. */
   private static final int IDLE_EVERY = 64;
 
-  private final DeviceContext context;
   private final HghcaDevice device;
   private final Card card;
   private final int number;
   private final IcmRange icm;
   private final Ring memory;
-  private final Health health;
-  private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
   private final CompletionRing ring;
   private final CompletionParser parser;
   private final FlushingQueuePairs flushing;
-  private final CompletionNotifier<HghcaCompletionQueue> notifier;
+  private final CompletionNotifier notifier;
 
   /** Whether the last poll found nothing; a hint. */
   private boolean idle;
@@ -69,23 +57,17 @@ final class HghcaCompletionQueue extends Resource
   /** The position at which the card would continue; known when it has released the queue. */
   private int end;
 
-  private int entries;
-  private final CompletionRoom room;
-
   /** Whether completions of closed queue pairs may still arrive. */
   private volatile boolean quarantined;
 
   HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
-    super(EventChannel.used(config, context));
-    this.context = context;
+    super(context, config);
     this.device = context.hghca();
     this.card = device.card();
-    this.health = card.health();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(config.entries());
       int eqn = device.events().completionEqn(config.vector());
-      this.entries = config.entries();
       int slots = ringEntries(config);
       this.number = device.cqNumbers().allocate(slot -> slot < slots);
       undo.add(() -> device.cqNumbers().free(number));
@@ -95,30 +77,22 @@ final class HghcaCompletionQueue extends Resource
       undo.add(memory::close);
       int first = device.cqNumbers().position(number).orElse(0);
       this.ring = new CompletionRing(card.trace(), number, memory.segment(), slots, first);
-      this.room = new CompletionRoom(slots);
       this.flushing = new FlushingQueuePairs(ring);
       this.parser = device.family().parser(describe(), ring, lock);
       undo.add(this::closeParser);
       this.notifier =
-          new CompletionNotifier<>(
-              this,
-              number,
-              parser,
-              flushing,
-              context.uar(),
-              device.events().hasEventQueues(),
-              config.channel().map(EventChannel.class::cast));
-      card.commands().sw2hwCq(number, cqc(slots, eqn));
+          new CompletionNotifier(
+              number, parser, flushing, context.uar(), device.events().hasEventQueues());
+      card.commands().sw2hwCq(number, cqc(context, slots, eqn));
       device.objects().addCompletionQueue(number, this);
-      context.count(this);
-      publish();
+      finish(slots);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a completion queue", e);
     }
   }
 
-  private CompletionQueueContext cqc(int slots, int eqn) {
+  private CompletionQueueContext cqc(DeviceContext context, int slots, int eqn) {
     return new CompletionQueueContext(
         0,
         memory.offset(),
@@ -148,7 +122,8 @@ final class HghcaCompletionQueue extends Resource
     return factor * config.ringEntries();
   }
 
-  int number() {
+  @Override
+  public int number() {
     return number;
   }
 
@@ -166,45 +141,15 @@ final class HghcaCompletionQueue extends Resource
   }
 
   @Override
-  public String describe() {
-    return "CQ 0x%x".formatted(number);
-  }
-
-  @Override
   protected String standing() {
-    return "%d entries, ring of %d at %d, %d reserved"
-        .formatted(entries, ring.slots(), ring.index() & ring.slots() - 1, room.reserved());
-  }
-
-  @Override
-  public DeviceContext context() {
-    return context;
-  }
-
-  @Override
-  public int entries() {
-    return entries;
-  }
-
-  /** Reserves room for all requests that a queue can have outstanding. */
-  @Override
-  public void reserve(int requests) {
-    room.reserve(requests, this);
-  }
-
-  @Override
-  public void unreserve(int requests) {
-    room.unreserve(requests);
+    return standing(ring.slots(), ring.index());
   }
 
   // ---- polling
 
   @Override
   public int poll(Completions out, int max) {
-    if (max < 0) {
-      throw new VerbsException(
-          Errno.EINVAL, "a poll for %d completions: it must be 0 or more".formatted(max));
-    }
+    checkMax(max);
     try {
       return pollRing(out, max);
     } catch (InternalError | VfioException e) { // a doorbell faults when its card is gone
@@ -254,12 +199,6 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  /** Two predictable loads: a poll of a closed queue or a dead device throws. */
-  private void checkAlive() {
-    checkOpen();
-    health.check();
-  }
-
   /** Lets waiters of completed requests continue. Without the lock. */
   private static void continueRequests(CompletionParser parser, Due found) {
     if (found != null) {
@@ -287,7 +226,7 @@ final class HghcaCompletionQueue extends Resource
             "%s was created with a ring of %d entries: withRingEntries makes a larger one"
                 .formatted(describe(), ring.slots()));
       }
-      entries = wanted;
+      entries(wanted);
     } finally {
       lock.unlock();
     }
@@ -297,17 +236,18 @@ final class HghcaCompletionQueue extends Resource
 
   @Override
   public void raise(AsyncEventType type) {
-    context.raise(type, this);
-  }
-
-  @Override
-  public Optional<CompletionChannel> channel() {
-    return notifier.channel();
+    context().raise(type, this);
   }
 
   @Override
   public void requestNotify(boolean solicitedOnly) {
-    notifier.check(solicitedOnly);
+    checkChannel();
+    if (solicitedOnly && !device.events().hasEventQueues()) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "%s has no event queues: nothing reports which receives are solicited"
+              .formatted(context().describe()));
+    }
     lock.lock();
     try {
       checkAlive(); // under the lock, so that a closed queue is not armed
@@ -318,7 +258,7 @@ final class HghcaCompletionQueue extends Resource
       lock.unlock();
     }
     device.events().requested(this);
-    health.check(); // the card may not have got it
+    card.health().check(); // the card may not have got it
   }
 
   @Override
@@ -352,7 +292,7 @@ final class HghcaCompletionQueue extends Resource
       continueRequests(parser, found);
     }
     if (look == Look.TELL) {
-      notifier.notifyChannel();
+      notifyChannel();
     }
     return look;
   }
@@ -372,7 +312,7 @@ final class HghcaCompletionQueue extends Resource
     }
     continueRequests(parser, found);
     if (look == Look.TELL) {
-      notifier.notifyChannel();
+      notifyChannel();
     }
   }
 
@@ -437,29 +377,30 @@ final class HghcaCompletionQueue extends Resource
   }
 
   @Override
-  protected void release() {
+  protected void stop() {
     // A poll in progress ends first; a later one finds the queue closed.
     closeParser();
     device.objects().removeCompletionQueue(number);
-    context.countNoMore(this);
-    context.forgetEvents(this);
-    notifier.close();
-    card.deferredFree()
-        .retire(
-            describe(),
-            () -> {
-              card.commands().hw2swCq(number);
-              // Events of this queue must not be mistaken for those of the next one with its
-              // number.
-              device.events().settle();
-              checkNotQuarantined();
-              end = ring.end() & ring.slots() - 1;
-            },
-            memory::close,
-            () -> {
-              icm.close();
-              device.family().freeCompletionQueue(number, end, taken() != 0);
-            });
+  }
+
+  @Override
+  protected void destroy() {
+    card.commands().hw2swCq(number);
+    // Events of this queue must not be mistaken for those of the next one with its number.
+    device.events().settle();
+    checkNotQuarantined();
+    end = ring.end() & ring.slots() - 1;
+  }
+
+  @Override
+  protected void freeMemory() {
+    memory.close();
+  }
+
+  @Override
+  protected void freeNumber() {
+    icm.close();
+    device.family().freeCompletionQueue(number, end, taken() != 0);
   }
 
   /** Memory that the card may write to is not freed. */

@@ -10,28 +10,26 @@ import org.hghca.driver.card.OwnGids;
 import org.hghca.driver.event.DeviceEvents;
 import org.hghca.driver.memory.QueueMemory;
 import org.hghca.driver.memory.Registrar;
+import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceivePosition;
-import org.hghca.provider.KernelNeighbors;
-import org.hghca.provider.Neighbors;
 import org.hghca.provider.NumberAllocator;
-import org.hghca.provider.RingNumbers;
 import org.hghca.provider.Undo;
-import org.hghca.provider.srq.SrqRefill;
+import org.hghca.provider.address.KernelNeighbors;
+import org.hghca.provider.address.Neighbors;
+import org.hghca.provider.object.AbstractContext;
+import org.hghca.provider.object.AbstractDevice;
+import org.hghca.provider.queue.RingNumbers;
 import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
-import org.hghca.vfio.memory.BufferPool;
 
 /**
  * A card that this process owns and has brought up: its command interface, tables and numbers,
  * shared by all contexts. Thread-safe.
  */
-public final class HghcaDevice {
+public final class HghcaDevice extends AbstractDevice {
   private final Card card;
-  private final Runnable takeDown;
   private final Registrar registrar;
-  private final BufferPool buffers;
   private final QueueMemory queueMemory;
-  private final Neighbors neighbors;
   private final DeviceObjects objects;
   private final MulticastGroups groups;
 
@@ -40,8 +38,6 @@ public final class HghcaDevice {
   private final RingNumbers<ReceivePosition> qpNumbers;
 
   private final CardFamily family;
-  private final SrqRefill srqRefill;
-  private final LinkAddress address;
 
   /** The port's GIDs in the order of its table; set by {@link #start}. */
   private List<Gid> gids = List.of();
@@ -56,15 +52,16 @@ public final class HghcaDevice {
    * @param takeDown the reverse of the bring-up
    */
   public HghcaDevice(Card card, Function<DeviceParts, CardFamily> family, Runnable takeDown) {
+    super(
+        card.function(),
+        card.health(),
+        card.deferredFree(),
+        LinkAddress.of(card.function()),
+        neighbors(card),
+        e -> card.threadFailed("the thread that deals shared receives", e),
+        takeDown);
     this.card = card;
-    this.srqRefill =
-        new SrqRefill(
-            card.function().locator().name(),
-            card.health(),
-            e -> card.threadFailed("the thread that deals shared receives", e));
-    this.takeDown = takeDown;
     Limits limits = card.limits();
-    this.buffers = new BufferPool(card.function().memory());
     this.registrar =
         new Registrar(
             card.commands(),
@@ -96,22 +93,30 @@ public final class HghcaDevice {
                 queueMemory,
                 registrar.endKey(),
                 () -> events.settle()));
-    this.address = LinkAddress.of(card.function());
-    // The kernel's network has nothing to do with that of a software HCA.
+    health().onFailure(this::deviceFailed);
+  }
+
+  /** The kernel's network has nothing to do with that of a software HCA. */
+  private static Neighbors neighbors(Card card) {
     boolean isCard = card.function().locator().scheme().equals("pci");
-    this.neighbors = isCard ? new Neighbors(new KernelNeighbors()) : new Neighbors();
-    card.health().onFailure(objects::deviceFailed);
+    return isCard ? new Neighbors(new KernelNeighbors()) : new Neighbors();
+  }
+
+  /** Notifies all objects that the device is dead. Under any lock. */
+  private void deviceFailed() {
+    objects.queuePairs().forEach(RecoveredQueuePair::deviceFailed);
+    contexts().forEach(AbstractContext::deviceFailed);
   }
 
   /** Starts operation; the last step of the bring-up. */
   public void start() {
-    gids = OwnGids.of(card, address);
+    gids = OwnGids.of(card, address());
     try (Undo undo = new Undo()) {
       family.open();
       undo.add(family::close);
       events =
           new DeviceEvents(
-              card, queueMemory, pdNumbers, new EventDispatcher(objects, card.health()));
+              card, queueMemory, pdNumbers, new EventDispatcher(objects, contexts(), health()));
       undo.forget();
     }
     family.start();
@@ -119,7 +124,7 @@ public final class HghcaDevice {
 
   /** The first step of the shutdown. */
   public void stop() {
-    srqRefill.stop();
+    srqRefill().stop();
     family.stop();
     events.close();
     family.close();
@@ -147,14 +152,6 @@ public final class HghcaDevice {
     return family;
   }
 
-  public BufferPool buffers() {
-    return buffers;
-  }
-
-  Neighbors neighbors() {
-    return neighbors;
-  }
-
   DeviceObjects objects() {
     return objects;
   }
@@ -171,11 +168,6 @@ public final class HghcaDevice {
   /** Whether the card has shared receive queues, and reports their events. */
   boolean sharesReceives() {
     return card.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES) && events.hasEventQueues();
-  }
-
-  /** The thread that distributes requests while no program polls. */
-  SrqRefill srqRefill() {
-    return srqRefill;
   }
 
   NumberAllocator srqNumbers() {
@@ -200,20 +192,7 @@ public final class HghcaDevice {
     return family.counts();
   }
 
-  LinkAddress address() {
-    return address;
-  }
-
   List<Gid> gids() {
     return gids;
-  }
-
-  /** Shuts the card down and releases it. It has no users any more. */
-  public void close() {
-    try {
-      takeDown.run();
-    } finally {
-      buffers.close();
-    }
   }
 }

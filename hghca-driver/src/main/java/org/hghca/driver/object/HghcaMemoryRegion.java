@@ -5,21 +5,19 @@ import java.util.Set;
 import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.memory.Registrar;
 import org.hghca.provider.Failures;
-import org.hghca.provider.RegionMemory;
-import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
+import org.hghca.provider.object.AbstractMemoryRegion;
+import org.hghca.provider.object.RegionMemory;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.memory.BufferPool;
 
 /** Registered memory of an application. */
-final class HghcaMemoryRegion extends Resource implements MemoryRegion {
+final class HghcaMemoryRegion extends AbstractMemoryRegion {
   /** The access rights of the card: the same bits in table 3-2-19. */
   private static final int CARD_BITS =
       AccessFlag.LOCAL_WRITE.bit()
@@ -36,15 +34,11 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
     /** The address of the first byte. */
     long start() {
-      return access.contains(AccessFlag.ZERO_BASED) ? 0 : memory.address();
+      return AbstractMemoryRegion.start(memory, access);
     }
 
     KeyedMemory entry(int key) {
       return new KeyedMemory(key, pd.number(), start(), memory.byteSize(), AccessFlag.bits(access));
-    }
-
-    DmaAccess dmaAccess() {
-      return access.contains(AccessFlag.LOCAL_WRITE) ? DmaAccess.READ_WRITE : DmaAccess.READ;
     }
 
     /** Checks that the lower layers do not perform. */
@@ -108,17 +102,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   private DmaMapping map(Subject s) {
-    return source.map(s.memory, s.dmaAccess());
-  }
-
-  @Override
-  public String describe() {
-    return "MR 0x%08x".formatted(registration.key());
-  }
-
-  @Override
-  protected String standing() {
-    return "%d bytes at 0x%x, rkey 0x%08x, %s".formatted(length(), address(), rkey(), access());
+    return source.map(s.memory, dmaAccess(s.access));
   }
 
   @Override
@@ -129,16 +113,6 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   @Override
   public MemorySegment segment() {
     return subject.memory;
-  }
-
-  @Override
-  public long address() {
-    return subject.start();
-  }
-
-  @Override
-  public long length() {
-    return subject.memory.byteSize();
   }
 
   @Override
@@ -206,8 +180,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   private static HghcaProtectionDomain domainOf(Subject old, ProtectionDomain domain) {
-    if (domain instanceof HghcaProtectionDomain other
-        && other.deviceContext().equals(old.pd.deviceContext())) {
+    if (domain instanceof HghcaProtectionDomain other && other.context().equals(old.pd.context())) {
       return other;
     }
     throw new VerbsException(
@@ -215,7 +188,8 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   private static boolean isMappedAlike(Subject one, Subject other) {
-    return RegionMemory.isSame(one.memory, other.memory) && one.dmaAccess() == other.dmaAccess();
+    return RegionMemory.isSame(one.memory, other.memory)
+        && dmaAccess(one.access) == dmaAccess(other.access);
   }
 
   @Override

@@ -4,13 +4,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
 import org.hghca.driver.memory.DomainRings;
-import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.Undo;
+import org.hghca.provider.object.AbstractProtectionDomain;
 import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
-import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
@@ -31,7 +30,7 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
   private final DomainRings rings;
 
   HghcaProtectionDomain(DeviceContext context) {
-    super(context, context.hghca().buffers(), UNSUPPORTED);
+    super(context, UNSUPPORTED);
     this.context = context;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
@@ -56,12 +55,8 @@ final class HghcaProtectionDomain extends AbstractProtectionDomain {
     return context.hghca();
   }
 
-  DeviceContext deviceContext() {
-    return context;
-  }
-
   @Override
-  public Context context() {
+  public DeviceContext context() {
     return context;
   }
 

@@ -3,9 +3,7 @@ package org.hghca.driver.object;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.hghca.abi.DeviceExtension;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
@@ -24,25 +22,20 @@ import org.hghca.driver.state.QpContexts;
 import org.hghca.driver.state.QueuePairState;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
-import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
-import org.hghca.provider.LockRank;
-import org.hghca.provider.OwnerCheck;
-import org.hghca.provider.Resource;
-import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.object.AbstractQueuePair;
+import org.hghca.provider.queue.LockRank;
+import org.hghca.provider.queue.OwnerCheck;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.provider.srq.SharedQueue;
-import org.hghca.provider.srq.SharingQueuePair;
-import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
-import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.EndpointExchange;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
-import org.hghca.verbs.ProtectionDomain;
-import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
@@ -50,10 +43,8 @@ import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrapMemory;
-import org.hghca.verbs.spi.QpTransitions;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.direct.RingMemory;
 
@@ -61,27 +52,17 @@ import org.hghca.vfio.direct.RingMemory;
  * A queue pair: its parts, posting, and its verbs. Its states are {@link QueuePairState}, {@link
  * ProgrammedContext} and {@link ErrorFlow}.
  */
-final class HghcaQueuePair extends Resource
-    implements RecoveredQueuePair, SharingQueuePair, ContextCounters.Counted {
+final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
+    implements RecoveredQueuePair {
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final Card card;
-  private final QpType type;
-  private final HghcaCompletionQueue sendCompletionQueue;
-  private final HghcaCompletionQueue receiveCompletionQueue;
-  private final QueuePairCapabilities capabilities;
 
   /** Null for a queue pair for several threads, whose rings have locks. */
   private final OwnerCheck sendOwner;
 
   private final OwnerCheck receiveOwner;
   private final int number;
-
-  /**
-   * Maximum number of sends in the ring, including the driver's own element if the card needs it.
-   */
-  private final int sendRequests;
-
   private final IcmRange icm;
   private final QueuePairMemory memory;
   private final SendRing sends;
@@ -96,42 +77,22 @@ final class HghcaQueuePair extends Resource
   private final ErrorFlow errorFlow;
 
   HghcaQueuePair(HghcaProtectionDomain pd, QueuePairConfig config) {
-    super(used(pd, config));
+    super(pd, config, HghcaCompletionQueue.class);
     this.pd = pd;
     this.device = pd.device();
     this.card = device.card();
-    this.type = config.type();
     Limits limits = card.limits();
-    HardwareProfile profile = limits.profile();
-    this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
-    this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
+    CardFamily family = device.family();
     ReceiveSharing shared =
         SharedQueue.of(config, pd).map(queue -> ReceiveSharing.of(queue, limits)).orElse(null);
-    CardFamily family = device.family();
+    QueuePairCapabilities sizes =
+        shared == null ? capabilities() : shared.rings(config.capabilities());
     boolean locks = !config.isSingleOwner() || family.sharesRings();
-    SpinLock receiveLock = locks ? new SpinLock(LockRank.RECEIVES) : null;
-    QueuePairCapabilities sizes = config.capabilities();
-    if (shared == null) {
-      this.capabilities = sizes;
-    } else {
-      this.capabilities =
-          new QueuePairCapabilities(sizes.sendDepth(), 0, sizes.maxSendSge(), 0, sizes.maxInline());
-      receiveLock = shared.receiveLock();
-      sizes = shared.rings(sizes);
-    }
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      QueueGeometry geometry = QueueGeometry.of(limits, type, sizes);
-      this.sendRequests = capabilities.sendDepth() + limits.ownElements();
-      sendCompletionQueue.reserve(sendRequests);
-      undo.add(() -> sendCompletionQueue.unreserve(sendRequests));
-      receiveCompletionQueue.reserve(capabilities.receiveDepth());
-      undo.add(() -> receiveCompletionQueue.unreserve(capabilities.receiveDepth()));
-      if (shared != null) {
-        shared.queue().reserve(receiveCompletionQueue);
-        undo.add(() -> shared.queue().unreserve(receiveCompletionQueue));
-      }
-      this.number = config.isGsi() ? claimGsi() : allocate(geometry);
+      QueueGeometry geometry = QueueGeometry.of(limits, type(), sizes);
+      reserve(capabilities().sendDepth() + limits.ownElements(), undo);
+      this.number = isGsi() ? claimGsi() : allocate(geometry);
       undo.add(() -> device.qpNumbers().free(number));
       this.sendOwner = locks ? null : new OwnerCheck("the send queue of " + describe());
       this.receiveOwner = locks ? null : new OwnerCheck("the receive queue of " + describe());
@@ -139,50 +100,23 @@ final class HghcaQueuePair extends Resource
       undo.add(icm::close);
       this.memory = new QueuePairMemory(pd.rings(), geometry, sizes.receiveDepth() > 0);
       undo.add(memory::close);
-      this.receives =
-          family.receives(
-              type,
-              geometry.receives(
-                  access(memory.receives(), locks && shared == null), number, sizes.receiveDepth()),
-              sizes.maxReceiveSge(),
-              pd.number());
+      this.receives = receiveRing(geometry, sizes, locks && shared == null);
       this.share = shared == null ? null : shared.receiver(this, receives);
-      QueuePairContext fresh =
-          QpContexts.fresh(
-              type,
-              config.isGsi() ? Mtu.MTU_256 : pd.deviceContext().port().mtu(),
-              geometry,
-              new QpContexts.Numbers(
-                  number,
-                  pd.number(),
-                  pd.deviceContext().uar().index(),
-                  sendCompletionQueue.number(),
-                  receiveCompletionQueue.number()));
-      memory.writeTo(fresh);
-      if (share != null) {
-        share.writeTo(fresh);
-      }
-      this.context = new ProgrammedContext(type, fresh, card.commands(), family.contexts());
-      RingShape shape =
-          geometry.sends(access(memory.sends(), locks), number, capabilities.sendDepth());
-      SendWriter writer =
-          new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
-      SpinLock sendLock = locks ? new SpinLock(LockRank.SENDS) : null;
-      this.sends =
-          family.sends(
-              shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend, pd.number());
-      this.state = new QueuePairState(card.health(), sends, receiveLock);
+      this.context =
+          new ProgrammedContext(type(), freshContext(geometry), card.commands(), family.contexts());
+      this.sends = sendRing(geometry, config.isSignalAll(), locks);
+      this.state = new QueuePairState(card.health(), sends, receiveLock(shared, locks));
       this.rings = makeRings();
       this.errorFlow =
           family.errorFlow(
-              this, state, context, sendCompletionQueue.parser(), receiveCompletionQueue.parser());
+              this,
+              state,
+              context,
+              sendCompletionQueue().parser(),
+              receiveCompletionQueue().parser());
       rings.reportTo(errorFlow);
       device.objects().add(this);
-      pd.deviceContext().count(this);
-      if (share != null) {
-        share.join();
-      }
-      publish();
+      finish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a queue pair", e);
@@ -201,15 +135,55 @@ final class HghcaQueuePair extends Resource
               + " profile s does");
     }
     if (!device.qpNumbers().claim(DeviceExtension.GSI_NUMBER)) {
-      throw new VerbsException(
-          Errno.EBUSY,
-          "queue pair 1, of the general services, is in use: each port has one, close it first");
+      throw gsiInUse();
     }
     return DeviceExtension.GSI_NUMBER;
   }
 
-  private boolean isGsi() {
-    return number == DeviceExtension.GSI_NUMBER;
+  private ReceiveRing receiveRing(
+      QueueGeometry geometry, QueuePairCapabilities sizes, boolean locks) {
+    RingShape shape =
+        geometry.receives(access(memory.receives(), locks), number, sizes.receiveDepth());
+    return device.family().receives(type(), shape, sizes.maxReceiveSge(), pd.number());
+  }
+
+  private SendRing sendRing(QueueGeometry geometry, boolean signalAll, boolean locks) {
+    RingShape shape =
+        geometry.sends(access(memory.sends(), locks), number, capabilities().sendDepth());
+    SendWriter writer =
+        new SendWriter(type(), card.limits().profile(), pd, shape, capabilities(), signalAll);
+    SpinLock lock = locks ? new SpinLock(LockRank.SENDS) : null;
+    return device
+        .family()
+        .sends(shape, writer, pd.context().uar(), lock, this::refuseSend, pd.number());
+  }
+
+  /** The lock of its receives: that of the shared receive queue, if it has one. */
+  private static SpinLock receiveLock(ReceiveSharing shared, boolean locks) {
+    if (shared != null) {
+      return shared.receiveLock();
+    }
+    return locks ? new SpinLock(LockRank.RECEIVES) : null;
+  }
+
+  /** The context of a queue pair in RESET. */
+  private QueuePairContext freshContext(QueueGeometry geometry) {
+    QueuePairContext fresh =
+        QpContexts.fresh(
+            type(),
+            isGsi() ? Mtu.MTU_256 : pd.context().port().mtu(),
+            geometry,
+            new QpContexts.Numbers(
+                number,
+                pd.number(),
+                pd.context().uar().index(),
+                sendCompletionQueue().number(),
+                receiveCompletionQueue().number()));
+    memory.writeTo(fresh);
+    if (share != null) {
+      share.writeTo(fresh);
+    }
+    return fresh;
   }
 
   private QueuePairRings makeRings() {
@@ -218,9 +192,9 @@ final class HghcaQueuePair extends Resource
         sends,
         receives,
         share == null ? receives : share,
-        card.limits().receiveFlags(type),
-        sendCompletionQueue.completions(),
-        receiveCompletionQueue.completions());
+        card.limits().receiveFlags(type()),
+        sendCompletionQueue().completions(),
+        receiveCompletionQueue().completions());
   }
 
   /**
@@ -231,37 +205,9 @@ final class HghcaQueuePair extends Resource
     return locks ? RingMemory.guarded(ring) : RingMemory.checked(ring);
   }
 
-  private static Resource[] used(HghcaProtectionDomain pd, QueuePairConfig config) {
-    return Stream.concat(
-            Stream.of(
-                pd,
-                own(pd, config.sendCompletionQueue()),
-                own(pd, config.receiveCompletionQueue())),
-            SharedQueue.of(config, pd).stream())
-        .toArray(Resource[]::new);
-  }
-
-  private static HghcaCompletionQueue own(HghcaProtectionDomain pd, CompletionQueue queue) {
-    if (queue instanceof HghcaCompletionQueue ours && ours.context().equals(pd.context())) {
-      return ours;
-    }
-    throw new VerbsException(
-        Errno.EINVAL,
-        "the completion queue belongs to another context than %s".formatted(pd.describe()));
-  }
-
-  @Override
-  public String describe() {
-    return "QP 0x%06x".formatted(number);
-  }
-
   @Override
   protected String standing() {
-    String receiving =
-        share == null
-            ? "receives %s".formatted(receives.standing())
-            : "receives of %s".formatted(share.queue().describe());
-    return "%s in %s, sends %s, %s".formatted(type(), state(), sends.standing(), receiving);
+    return standing(sends.standing(), receives.standing());
   }
 
   SendRing sends() {
@@ -281,23 +227,13 @@ final class HghcaQueuePair extends Resource
     return memory;
   }
 
-  @Override
-  public ProtectionDomain protectionDomain() {
-    return pd;
-  }
-
   HghcaProtectionDomain domain() {
     return pd;
   }
 
   @Override
   public ContextAttributes attributes() {
-    return pd.deviceContext().attributes();
-  }
-
-  @Override
-  public void raise(AsyncEventType event) {
-    pd.deviceContext().raise(event, this);
+    return pd.context().attributes();
   }
 
   @Override
@@ -306,33 +242,13 @@ final class HghcaQueuePair extends Resource
   }
 
   @Override
-  public QpType type() {
-    return type;
-  }
-
-  @Override
   public QpState state() {
     return state.get();
   }
 
   @Override
-  public QueuePairCapabilities capabilities() {
-    return capabilities;
-  }
-
-  @Override
-  public HghcaCompletionQueue sendCompletionQueue() {
-    return sendCompletionQueue;
-  }
-
-  @Override
-  public HghcaCompletionQueue receiveCompletionQueue() {
-    return receiveCompletionQueue;
-  }
-
-  @Override
-  public Optional<SharedReceiveQueue> sharedReceiveQueue() {
-    return Optional.ofNullable(share).map(SharedReceiver::queue);
+  protected SharedReceiver share() {
+    return share;
   }
 
   // ---- posting
@@ -428,10 +344,7 @@ final class HghcaQueuePair extends Resource
 
   private void checkOwnReceives() {
     if (share != null) {
-      throw new BadRequestException(
-          Errno.EINVAL,
-          0,
-          describe() + " takes its receives from a shared receive queue: post them there");
+      throw receivesAreShared();
     }
   }
 
@@ -469,25 +382,12 @@ final class HghcaQueuePair extends Resource
     if (!errorFlow.flush().post(request)) {
       return false;
     }
-    receiveCompletionQueue.addFlushing(errorFlow.flush());
+    receiveCompletionQueue().addFlushing(errorFlow.flush());
     return true;
   }
 
   private BadRequestException refuseSend() {
     return wrongState("send", 0);
-  }
-
-  private BadRequestException wrongState(String what, int index) {
-    Optional<String> death = card.health().complaint();
-    if (death.isPresent()) {
-      return new BadRequestException(Errno.EIO, index, death.get());
-    }
-    return new BadRequestException(
-        Errno.EINVAL,
-        index,
-        isClosed()
-            ? describe() + " is closed"
-            : "%s is in %s and takes no %s requests".formatted(describe(), state(), what));
   }
 
   // ---- reports of completions, under a completion queue's lock
@@ -535,7 +435,7 @@ final class HghcaQueuePair extends Resource
 
   @Override
   public Optional<WrapMemory> offerWrapMemory() {
-    return type == QpType.RC ? device.family().offerWrapMemory(pd.number()) : Optional.empty();
+    return type() == QpType.RC ? device.family().offerWrapMemory(pd.number()) : Optional.empty();
   }
 
   @Override
@@ -547,29 +447,13 @@ final class HghcaQueuePair extends Resource
           "%s is in %s: memory for the PSN wrap is taken between RESET and RTS"
               .formatted(describe(), state()));
     }
-    if (type == QpType.RC) {
+    if (type() == QpType.RC) {
       device.family().takeWrapMemory(this, ofPeer, pd.number());
     }
   }
 
   @Override
-  public synchronized void modify(QpAttributes attributes) {
-    checkOpen();
-    card.health().check();
-    if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state()) {
-      query(); // the caller may know of an unpolled error
-    }
-    QpState from = state();
-    QpState to = QpTransitions.check(type, from, attributes);
-    if (from == QpState.RESET && to == QpState.RESET) {
-      return;
-    }
-    if (isGsi() && attributes.has(QpAttribute.QKEY) && attributes.qkey() != GSI_QKEY) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "%s is of the general services, whose Q_Key is 0x%08x, not 0x%08x"
-              .formatted(describe(), GSI_QKEY, attributes.qkey()));
-    }
+  protected void change(QpState from, QpState to, QpAttributes attributes) {
     try {
       if (to == QpState.RESET || to == QpState.ERR) {
         errorFlow.stop(from, to, attributes);
@@ -581,15 +465,11 @@ final class HghcaQueuePair extends Resource
         deviceFailed(); // an earlier error: a queue pair on its way to RESET ignored it
       }
       throw Failures.of("cannot modify " + describe(), e);
-    } finally {
-      notifyShare();
     }
   }
 
   @Override
-  public synchronized QpAttributes query() {
-    checkOpen();
-    card.health().check();
+  protected QpAttributes attributesNow() {
     if (state() == QpState.RESET) {
       return QpContexts.attributes(context.last(), QpState.RESET);
     }
@@ -604,14 +484,13 @@ final class HghcaQueuePair extends Resource
 
   @Override
   public synchronized void attachMulticast(Gid group) {
-    checkOpen();
-    card.health().check();
+    checkAlive();
     device.groups().check(group);
-    if (type != QpType.UD || isGsi()) {
+    if (type() != QpType.UD || isGsi()) {
       throw new VerbsException(
           Errno.EINVAL,
           "%s is %s: only UD queue pairs take part in multicast groups"
-              .formatted(describe(), isGsi() ? "of the general services" : type));
+              .formatted(describe(), isGsi() ? "of the general services" : type()));
     }
     device.groups().attach(group, number);
     hold(new MulticastGroups.Member(group));
@@ -628,19 +507,14 @@ final class HghcaQueuePair extends Resource
 
   @Override
   public void addFlushing() {
-    sendCompletionQueue.addFlushing(errorFlow.flush());
-    receiveCompletionQueue.addFlushing(errorFlow.flush());
+    sendCompletionQueue().addFlushing(errorFlow.flush());
+    receiveCompletionQueue().addFlushing(errorFlow.flush());
   }
 
   @Override
   public void quarantineCompletions() {
-    sendCompletionQueue.quarantine();
-    receiveCompletionQueue.quarantine();
-  }
-
-  @Override
-  public boolean sharesReceives() {
-    return share != null;
+    sendCompletionQueue().quarantine();
+    receiveCompletionQueue().quarantine();
   }
 
   @Override
@@ -649,19 +523,12 @@ final class HghcaQueuePair extends Resource
   }
 
   @Override
-  public void notifyShare() {
-    if (share != null) {
-      share.stateChanged();
-    }
-  }
-
-  @Override
   public void forget() {
-    sendCompletionQueue.drop(rings, sends::reset);
+    sendCompletionQueue().drop(rings, sends::reset);
     if (share == null) {
-      receiveCompletionQueue.drop(rings, receives::reset);
+      receiveCompletionQueue().drop(rings, receives::reset);
     } else {
-      share.reclaim(then -> receiveCompletionQueue.drop(rings, then));
+      share.reclaim(then -> receiveCompletionQueue().drop(rings, then));
     }
     errorFlow.reset();
   }
@@ -677,19 +544,14 @@ final class HghcaQueuePair extends Resource
   }
 
   @Override
-  protected synchronized void release() {
+  protected QpState enterReset() {
     QpState last = state();
     state.enter(QpState.RESET);
-    if (share != null) {
-      share.leave();
-    }
-    pd.deviceContext().countNoMore(this);
-    pd.deviceContext().forgetEvents(this);
-    card.deferredFree().retire(describe(), () -> end(last), memory::close, this::freeNumbers);
+    return last;
   }
 
-  /** Makes the card release it. */
-  private void end(QpState last) {
+  @Override
+  protected void destroy(QpState last) {
     if (last != QpState.RESET) {
       errorFlow.end(last);
       context.end();
@@ -698,14 +560,15 @@ final class HghcaQueuePair extends Resource
     forget();
   }
 
-  private void freeNumbers() {
+  @Override
+  protected void freeMemory() {
+    memory.close();
+  }
+
+  @Override
+  protected void freeNumber() {
     device.objects().remove(this);
     icm.close();
-    sendCompletionQueue.unreserve(sendRequests);
-    receiveCompletionQueue.unreserve(capabilities.receiveDepth());
-    if (share != null) {
-      share.queue().unreserve(receiveCompletionQueue);
-    }
     errorFlow.freeNumber();
   }
 }

@@ -3,7 +3,7 @@ package org.hghca.driver.object;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveRing;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.provider.srq.SharedQueue;
 import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.provider.srq.SoftwareSrq;

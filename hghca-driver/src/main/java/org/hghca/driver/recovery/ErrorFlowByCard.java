@@ -8,7 +8,7 @@ import org.hghca.driver.state.QpContexts;
 import org.hghca.driver.state.QueuePairState;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.provider.Failures;
-import org.hghca.provider.RingNumbers;
+import org.hghca.provider.queue.RingNumbers;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;

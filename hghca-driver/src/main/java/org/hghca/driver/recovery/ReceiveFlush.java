@@ -3,7 +3,7 @@ package org.hghca.driver.recovery;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.completion.DriverFlush;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.provider.FlushedRequests;
+import org.hghca.provider.queue.FlushedRequests;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.WcOpcode;

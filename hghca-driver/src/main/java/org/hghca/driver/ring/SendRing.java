@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.NextUnit;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;

@@ -16,7 +16,7 @@ import org.hghca.driver.rtl.recovery.RtlReports;
 import org.hghca.driver.rtl.ring.CheckedReceiveRing;
 import org.hghca.driver.rtl.ring.DoorbellQuota;
 import org.hghca.driver.rtl.ring.QuotaSendRing;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.WcStatus;
 

@@ -100,7 +100,7 @@ class ErrorsMeanwhileTest {
       it.device.card().health().fail("it burns");
       RdmaDevice name = it.context.device();
       assertEio(() -> new DeviceContext(name, it.device, () -> {}));
-      assertThat(it.device.objects().contexts()).containsExactly(it.context);
+      assertThat(it.device.contexts()).containsExactly(it.context);
       assertThat(it.device.pdNumbers().inUse()).isEqualTo(domains);
     }
   }

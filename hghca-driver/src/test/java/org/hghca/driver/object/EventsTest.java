@@ -44,7 +44,8 @@ class EventsTest {
 
   /** Another thread that checks completion queues of a device. */
   static EventThread thread(DriverFixture it) {
-    EventDispatcher targets = new EventDispatcher(it.device.objects(), it.device.card().health());
+    EventDispatcher targets =
+        new EventDispatcher(it.device.objects(), it.device.contexts(), it.device.health());
     return new EventThread(it.device.card(), List.of(), null, null, targets);
   }
 

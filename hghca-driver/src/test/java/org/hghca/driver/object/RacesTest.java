@@ -179,7 +179,7 @@ class RacesTest {
       assertThat(refusal.get())
           .isInstanceOfSatisfying(
               VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
-      assertThat(it.device.objects().contexts()).containsExactly(it.context);
+      assertThat(it.device.contexts()).containsExactly(it.context);
       assertThat(it.device.pdNumbers().inUse()).isEqualTo(domains);
     }
   }

@@ -1,7 +1,7 @@
 package org.hghca.driver.ring;
 
 import java.util.Arrays;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.queue.SpinLock;
 
 /** A thread that a test has at a lock. */
 public final class LockWait {

@@ -12,7 +12,7 @@ import org.hghca.verbs.ReceiveRequest;
  * the device takes them, and completed ones that were not reported to the shared queue yet. Under
  * the shared queue's lock, unless another one is named.
  */
-public final class ReceiveShare implements Due {
+public final class ReceiveShare implements Due, SharedReceives {
   private static final VarHandle DUE;
 
   static {
@@ -84,6 +84,7 @@ public final class ReceiveShare implements Due {
     this.dealt = new int[ring.slots()];
   }
 
+  @Override
   public SoftwareSrq queue() {
     return queue;
   }
@@ -206,28 +207,22 @@ public final class ReceiveShare implements Due {
 
   // ---- as the queue pair and its completion queue see it
 
-  /** The queue pair was created. */
+  @Override
   public void join() {
     queue.join(this);
   }
 
-  /**
-   * The queue pair is being closed; its requests are returned when the device has finished with it.
-   */
+  @Override
   public void leave() {
     queue.leave(this);
   }
 
-  /** The state of the queue pair has changed. */
+  @Override
   public void stateChanged() {
     queue.stateChanged(this);
   }
 
-  /**
-   * Takes back the requests of the queue pair. The device has finished with it.
-   *
-   * @param drop drops its unpolled completions, then runs its argument under the same lock
-   */
+  @Override
   public void reclaim(Consumer<Runnable> drop) {
     queue.reclaim(this, drop);
   }

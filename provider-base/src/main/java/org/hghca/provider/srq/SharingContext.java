@@ -1,8 +1,8 @@
 package org.hghca.provider.srq;
 
-import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
+import org.hghca.provider.counters.ContextCounters;
 import org.hghca.verbs.AsyncEventType;
 
 /** What shared receive queues need of their context and its device. */

@@ -60,6 +60,17 @@ class ArrowsTest {
   private static final List<String> RTL =
       List.of("org.hghca.driver.rtl", "org.hghca.driver.rtl.recovery", "org.hghca.driver.rtl.ring");
 
+  /** The packages beneath all providers, each of which uses only those behind it. */
+  private static final List<String> PROVIDER =
+      List.of(
+          "org.hghca.provider.object",
+          "org.hghca.provider.srq",
+          "org.hghca.provider.queue",
+          "org.hghca.provider.event",
+          "org.hghca.provider.counters",
+          "org.hghca.provider.address",
+          "org.hghca.provider");
+
   /** The packages of the connection manager, each of which uses only those behind it. */
   private static final List<String> CONNECTION_MANAGER =
       List.of(
@@ -197,6 +208,14 @@ class ArrowsTest {
   }
 
   @Test
+  void packagesOfTheProviderAreLayers() {
+    assertLayers("org.hghca.provider", PROVIDER);
+    assertThat(Arrows.betweenPackages().usedBy(PROVIDER.getFirst()))
+        .as("packages seen")
+        .contains(PROVIDER.getLast());
+  }
+
+  @Test
   void packagesOfTheConnectionManagerAreLayers() {
     assertLayers("org.hghca.cm", CONNECTION_MANAGER);
   }
@@ -280,12 +299,12 @@ class ArrowsTest {
   /** Modules for any provider know no card, nor does the module of packets between ports. */
   @Test
   void modulesIndependentOfTheCardUseNoCardModule() {
-    assertThat(Arrows.betweenPackages().usedBy("org.hghca.provider"))
-        .isSubsetOf(
-            "org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio", "org.hghca.vfio.memory");
-    assertThat(Arrows.betweenPackages().usedBy("org.hghca.provider.srq"))
-        .isSubsetOf("org.hghca.provider", "org.hghca.verbs")
-        .isNotEmpty();
+    for (String provider : PROVIDER) {
+      assertThat(Arrows.betweenPackages().usedBy(provider))
+          .filteredOn(name -> !PROVIDER.contains(name))
+          .isSubsetOf(
+              "org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio", "org.hghca.vfio.memory");
+    }
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio"))
         .isSubsetOf(
@@ -297,6 +316,11 @@ class ArrowsTest {
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio.driver"))
         .isSubsetOf(
             "org.hghca.provider",
+            "org.hghca.provider.address",
+            "org.hghca.provider.counters",
+            "org.hghca.provider.event",
+            "org.hghca.provider.object",
+            "org.hghca.provider.queue",
             "org.hghca.provider.srq",
             "org.hghca.verbs",
             "org.hghca.verbs.spi",

@@ -1,9 +1,9 @@
 package org.hghca.virtio.driver;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.provider.LockRank;
-import org.hghca.provider.OwnerCheck;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.queue.LockRank;
+import org.hghca.provider.queue.OwnerCheck;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.vfio.PciFunction;

@@ -2,10 +2,10 @@ package org.hghca.virtio.driver;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.hghca.provider.AbstractProtectionDomain;
-import org.hghca.provider.AddressTable;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
+import org.hghca.provider.address.AddressTable;
+import org.hghca.provider.object.AbstractProtectionDomain;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;

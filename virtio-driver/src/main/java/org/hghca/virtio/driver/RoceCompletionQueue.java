@@ -6,19 +6,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
-import java.util.Optional;
-import org.hghca.provider.CompletionRoom;
-import org.hghca.provider.CompletionSizes;
-import org.hghca.provider.ContextCounters;
-import org.hghca.provider.EventChannel;
-import org.hghca.provider.LockRank;
-import org.hghca.provider.Resource;
-import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.object.AbstractCompletionQueue;
+import org.hghca.provider.queue.CompletionSizes;
 import org.hghca.provider.srq.Due;
-import org.hghca.provider.srq.SharedCompletions;
-import org.hghca.verbs.CompletionChannel;
-import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
@@ -41,41 +33,27 @@ import org.hghca.virtio.abi.roce.RoceCommand;
  * the request is free whose completion it held. It has room for all requests that the attached
  * queues can have outstanding, since a device without a buffer loses the completion.
  */
-final class RoceCompletionQueue extends Resource
-    implements CompletionQueue, SharedCompletions, EventThread.Armed, ContextCounters.Counted {
+final class RoceCompletionQueue extends AbstractCompletionQueue implements EventThread.Armed {
   private static final ValueLayout.OfInt IMMEDIATE =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-  private static final int SLOT = 64;
 
   private static final ProviderAccess ACCESS = ProviderAccess.get();
   private static final int IDLE_EVERY = 64;
   private static final int FLUSHED = WcStatus.WR_FLUSH_ERR.code();
 
-  private final RoceContext context;
   private final RoceDevice device;
   private final int number;
   private final int interrupt;
-  private final Virtqueue queue;
-  private final SlotMemory memory;
+  private final CompletionEntries entries;
   private final MemorySegment slots;
-
-  /** Where {@link #slots} begins for {@link #complete}. */
-  private final long base;
 
   /** Null if the device is not traced. */
   private final DeviceTrace trace;
 
-  private final CompletionRoom room;
-  private final int entries;
-  private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
-
   /** Entries that were taken from the device to drop others; they precede those of the device. */
   private final ArrayDeque<MemorySegment> taken = new ArrayDeque<>();
 
-  /** Number of buffers that the device was given: one for each entry that it is to write. */
-  private int offers;
-
-  /** The value of {@link #offers} when the first entry will be taken that was not reported. */
+  /** The offers when the first entry will be taken that was not reported. */
   private int noted;
 
   /** Where the entries end that were taken from the device and may be solicited. */
@@ -87,15 +65,13 @@ final class RoceCompletionQueue extends Resource
   /** Whether there were queue pairs with shared receives that complete here. */
   private volatile boolean sharesReceives;
 
-  private final Optional<EventChannel> channel;
-
   /** What is armed, a mask of {@link RequestNotify}; guarded by {@link #arming}. */
   private int armed;
 
-  /** Where the entries begin that it is armed for if they may be solicited; as {@link #written}. */
+  /** Where the entries begin that it is armed for if they may be solicited; as {@link #anyFrom}. */
   private int solicitedFrom;
 
-  /** Where the entries begin that it is armed for whatever they are; as {@link #written}. */
+  /** Where the entries begin that it is armed for whatever they are, of those {@link #written}. */
   private int anyFrom;
 
   private final Object arming = new Object();
@@ -104,41 +80,30 @@ final class RoceCompletionQueue extends Resource
   private final long[] failures = new long[WcStatus.values().length];
 
   RoceCompletionQueue(RoceContext context, CompletionQueueConfig config) {
-    super(EventChannel.used(config, context));
-    this.context = context;
+    super(context, config);
     this.device = context.roce();
     this.trace = device.function().trace().orElse(null);
-    this.channel = config.channel().map(EventChannel.class::cast);
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       int wanted = ringEntries(config);
-      this.entries = config.entries();
       this.interrupt = device.events().interrupt(config.vector());
       Numbers.Completions created = device.numbers().createCompletions(wanted, interrupt);
       this.number = created.number();
       undo.add(() -> device.numbers().destroyCompletions(number));
-      this.queue = created.queue();
-      if (queue.size() < Math.max(entries, config.ringEntries())) {
+      int size = created.queue().size();
+      if (size < Math.max(config.entries(), config.ringEntries())) {
         throw new VerbsException(
             Errno.EINVAL,
             "%s has a ring of %d entries, which is all that the device has for it"
-                .formatted(describe(), queue.size()));
+                .formatted(describe(), size));
       }
-      int buffers = Math.min(wanted, queue.size());
-      this.memory = SlotMemory.allocate(device.function(), buffers, SLOT);
-      undo.add(memory::close);
-      this.slots = memory.bytes();
-      RingMemory ring = RingMemory.guarded(slots);
-      ring.checkHolds((long) buffers * SLOT);
-      this.base = ring.at(0);
-      this.room = new CompletionRoom(buffers);
-      for (int i = 0; i < buffers; i++) {
-        offer();
-      }
-      noted = offers;
-      queue.kick();
-      context.count(this);
-      publish();
+      int buffers = Math.min(wanted, size);
+      this.entries = new CompletionEntries(device.function(), created.queue(), buffers);
+      undo.add(entries::close);
+      this.slots = entries.bytes();
+      noted = buffers;
+      entries.kick();
+      finish(buffers);
       undo.forget();
     } catch (RuntimeException e) {
       throw Refusals.of("cannot create a completion queue", e);
@@ -161,23 +126,8 @@ final class RoceCompletionQueue extends Resource
     return config.ringEntries();
   }
 
-  /** Gives the device a buffer: that of the descriptor which is next, so that an entry has one. */
-  private void offer() {
-    int _ = queue.submit(memory.address(queue.nextId()), CompletionEntry.SIZE, true);
-    queue.publish();
-    offers++;
-  }
-
-  /** Gives the device the buffer again that it used for the entry which was polled last, if any. */
-  private void offerAgain(int slot) {
-    if (slot != Virtqueue.NONE) {
-      queue.submitAgain(slot);
-      queue.publish();
-      offers++;
-    }
-  }
-
-  int number() {
+  @Override
+  public int number() {
     return number;
   }
 
@@ -187,44 +137,15 @@ final class RoceCompletionQueue extends Resource
   }
 
   @Override
-  public String describe() {
-    return "CQ 0x%x".formatted(number);
-  }
-
-  @Override
   protected String standing() {
-    return "%d entries, ring of %d at %d, %d reserved"
-        .formatted(entries, queue.size(), offers & queue.size() - 1, room.reserved());
-  }
-
-  @Override
-  public RoceContext context() {
-    return context;
-  }
-
-  @Override
-  public int entries() {
-    return entries;
-  }
-
-  @Override
-  public void reserve(int requests) {
-    room.reserve(requests, this);
-  }
-
-  @Override
-  public void unreserve(int requests) {
-    room.unreserve(requests);
+    return standing(entries.size(), entries.offers());
   }
 
   // ---- polling
 
   @Override
   public int poll(Completions out, int max) {
-    if (max < 0) {
-      throw new VerbsException(
-          Errno.EINVAL, "a poll for %d completions: it must be 0 or more".formatted(max));
-    }
+    checkMax(max);
     int most = Math.min(max, out.capacity());
     int count;
     Due found;
@@ -254,30 +175,26 @@ final class RoceCompletionQueue extends Resource
     while (count < most && !taken.isEmpty()) {
       count = completeTaken(out, count);
     }
-    int before = offers;
+    CompletionEntries entries = this.entries;
+    int before = entries.offers();
     while (count < most) {
-      int slot = queue.poll();
+      int slot = entries.poll();
       if (slot == Virtqueue.NONE) {
         break;
       }
       checkLength();
-      count = complete(entry(slot), slot, out, count);
+      count = complete(entries.entry(slot), slot, out, count);
     }
-    if (offers != before) {
-      queue.kick();
+    if (entries.offers() != before) {
+      entries.kick();
     }
     return count;
   }
 
   private void checkLength() {
-    if (queue.length() != CompletionEntry.SIZE) {
-      throw broken("wrote a completion of %d bytes".formatted(queue.length()));
+    if (entries.length() != CompletionEntry.SIZE) {
+      throw broken("wrote a completion of %d bytes".formatted(entries.length()));
     }
-  }
-
-  /** Where the entry of a buffer is for {@link #complete}. */
-  private long entry(int slot) {
-    return RingMemory.at(base, (long) slot * SLOT);
   }
 
   /** As {@link #complete}, of the first entry that was taken from the device. */
@@ -323,9 +240,9 @@ final class RoceCompletionQueue extends Resource
       failures[status]++;
     }
     fill(out, count, qp, isReceive, work.wrId(cookie), result, at);
-    offerAgain(slot);
+    entries.offerAgain(slot);
     if (isReceive || failed) {
-      solicitedTo = offers;
+      solicitedTo = entries.offers();
     }
     work.complete(cookie);
     if (qp.sharesReceives() && (isReceive || failed)) {
@@ -366,10 +283,13 @@ final class RoceCompletionQueue extends Resource
         wrId,
         CompletionCodes.status(CompletionEntry.status(result)),
         CompletionCodes.opcode(CompletionEntry.opcode(result), isReceive),
-        flags,
         CompletionEntry.vendorError(result),
+        qp.number());
+    ACCESS.fillMessage(
+        out,
+        index,
         CompletionEntry.BYTE_LENGTH.get(from, at),
-        qp.number(),
+        flags,
         immediate,
         isReceive ? source(qp, from, at) : 0);
   }
@@ -382,7 +302,7 @@ final class RoceCompletionQueue extends Resource
   /** The device has flushed a receive that returns to its shared receive queue. */
   private void giveBack(RoceQueuePair qp, long cookie, int slot) {
     qp.share().flush((int) cookie);
-    offerAgain(slot);
+    entries.offerAgain(slot);
     qp.receives().complete(cookie);
     notifyShare(qp);
   }
@@ -403,12 +323,6 @@ final class RoceCompletionQueue extends Resource
     return new VerbsException(Errno.EIO, e.getMessage(), e);
   }
 
-  /** Two predictable loads: a poll of a closed queue or a dead device throws. */
-  private void checkAlive() {
-    checkOpen();
-    device.health().check();
-  }
-
   /**
    * Drops the completions of a queue pair that were not polled; those of others stay. The device
    * has finished with the queue pair.
@@ -419,20 +333,20 @@ final class RoceCompletionQueue extends Resource
     lock.lock();
     try {
       taken.removeIf(entry -> isOf(qp, entry, 0));
-      for (int slot = queue.poll(); slot != Virtqueue.NONE; slot = queue.poll()) {
-        long at = (long) slot * SLOT;
-        boolean solicited = maySolicit(at);
+      for (int slot = entries.poll(); slot != Virtqueue.NONE; slot = entries.poll()) {
+        long at = CompletionEntries.place(slot);
+        boolean solicited = entries.maySolicit(slot);
         if (!isOf(qp, slots, at)) {
           MemorySegment copy = Arena.ofAuto().allocate(CompletionEntry.SIZE);
           note(slots, at);
           taken.add(copy.copyFrom(slots.asSlice(at, CompletionEntry.SIZE)));
         }
-        offerAgain(slot);
+        entries.offerAgain(slot);
         if (solicited) {
-          solicitedTo = offers;
+          solicitedTo = entries.offers();
         }
       }
-      queue.kick();
+      entries.kick();
       then.run();
     } catch (VirtioException e) {
       throw failed(e);
@@ -467,11 +381,11 @@ final class RoceCompletionQueue extends Resource
   }
 
   private void noteNew() {
-    int pending = queue.pending();
-    for (int i = Math.max(0, noted - offers); i < pending; i++) {
-      note(slots, (long) queue.peek(i) * SLOT);
+    int pending = entries.pending();
+    for (int i = Math.max(0, noted - entries.offers()); i < pending; i++) {
+      note(slots, CompletionEntries.place(entries.peek(i)));
     }
-    noted = offers + pending;
+    noted = entries.offers() + pending;
   }
 
   /** Tells a share how far the device has come. */
@@ -528,17 +442,16 @@ final class RoceCompletionQueue extends Resource
       completeTaken(null, 0);
     }
     boolean pollable = false;
-    while (!pollable && queue.pending() > 0) {
-      int slot = queue.peek(0);
-      long at = (long) slot * SLOT;
-      pollable = !isSilent(slots, at);
+    while (!pollable && entries.pending() > 0) {
+      int slot = entries.peek(0);
+      pollable = !isSilent(slots, CompletionEntries.place(slot));
       if (!pollable) {
-        queue.poll();
+        entries.poll();
         checkLength();
-        complete(entry(slot), slot, null, 0);
+        complete(entries.entry(slot), slot, null, 0);
       }
     }
-    queue.kick();
+    entries.kick();
     return pollable;
   }
 
@@ -550,22 +463,15 @@ final class RoceCompletionQueue extends Resource
     throw new VerbsException(
         Errno.EOPNOTSUPP,
         "%s keeps its %d entries: the device has no command for it; create another one"
-            .formatted(describe(), entries));
+            .formatted(describe(), entries()));
   }
 
   // ---- notification
 
-  @Override
-  public Optional<CompletionChannel> channel() {
-    return channel.map(CompletionChannel.class::cast);
-  }
-
   /** A command, unless it is armed for as much already. */
   @Override
   public void requestNotify(boolean solicitedOnly) {
-    if (channel.isEmpty()) {
-      throw new VerbsException(Errno.EINVAL, "%s has no completion channel".formatted(describe()));
-    }
+    checkChannel();
     if (solicitedOnly && device.events().polls()) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
@@ -609,11 +515,10 @@ final class RoceCompletionQueue extends Resource
     }
   }
 
-  /** Number of entries that the device has written, up to a constant. */
   private int written() {
     lock.lock();
     try {
-      return offers + queue.pending();
+      return entries.written();
     } finally {
       lock.unlock();
     }
@@ -623,29 +528,19 @@ final class RoceCompletionQueue extends Resource
   private boolean hasCome() {
     lock.lock();
     try {
-      int pending = queue.pending();
+      int pending = entries.pending();
+      int offers = entries.offers();
       if (armed == RequestNotify.NEXT_COMPLETION && offers + pending != anyFrom) {
         return true;
       }
       boolean come = solicitedTo - solicitedFrom > 0;
       for (int i = Math.max(0, solicitedFrom - offers); i < pending && !come; i++) {
-        come = maySolicit((long) queue.peek(i) * SLOT);
+        come = entries.maySolicit(entries.peek(i));
       }
       return come;
     } finally {
       lock.unlock();
     }
-  }
-
-  /**
-   * Whether an entry may have raised the interrupt for a solicited completion: it does not tell
-   * which receives are solicited.
-   *
-   * @param at the entry, in {@link #slots}
-   */
-  private boolean maySolicit(long at) {
-    return WorkQueue.isReceive(CompletionEntry.WR_ID.getLong(slots, at))
-        || CompletionEntry.STATUS.get(slots, at) != CompletionStatus.SUCCESS;
   }
 
   /**
@@ -661,7 +556,7 @@ final class RoceCompletionQueue extends Resource
       armed = 0;
       device.events().forget(this);
     }
-    channel.ifPresent(events -> events.give(this));
+    notifyChannel();
   }
 
   /** Whether there is nothing for the program after all: it is armed once more then. */
@@ -683,7 +578,7 @@ final class RoceCompletionQueue extends Resource
   }
 
   @Override
-  protected void release() {
+  protected void stop() {
     // A poll in progress ends first; a later one finds the queue closed.
     lock.lock();
     lock.unlock();
@@ -691,12 +586,15 @@ final class RoceCompletionQueue extends Resource
       armed = 0;
       device.events().forget(this);
     }
-    context.countNoMore(this);
-    context.forgetEvents(this);
-    channel.ifPresent(events -> events.forget(this));
-    device
-        .deferredFree()
-        .retire(
-            describe(), () -> device.numbers().destroyCompletions(number), memory::close, () -> {});
+  }
+
+  @Override
+  protected void destroy() {
+    device.numbers().destroyCompletions(number);
+  }
+
+  @Override
+  protected void freeMemory() {
+    entries.close();
   }
 }

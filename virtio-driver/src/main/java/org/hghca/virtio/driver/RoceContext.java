@@ -9,10 +9,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.hghca.provider.AbstractContext;
-import org.hghca.provider.Undo;
-import org.hghca.provider.srq.SharingContext;
-import org.hghca.provider.srq.SrqRefill;
+import org.hghca.provider.object.AbstractContext;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.DeviceAttributes;
@@ -24,12 +21,10 @@ import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.virtio.NetworkDevice;
-import org.hghca.virtio.abi.roce.RegisterUserMr;
 
 /** One opening of a device. */
-final class RoceContext extends AbstractContext implements VirtioContext, SharingContext {
+final class RoceContext extends AbstractContext implements VirtioContext {
   /** What the dialect has no command or no number for. */
   private static final Set<DeviceFeature> MISSED =
       EnumSet.of(
@@ -50,17 +45,10 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
    * @param onClose releases the device
    */
   RoceContext(RdmaDevice name, RoceDevice device, Runnable onClose) {
-    super(name, device.address(), device.health(), device.neighbors(), onClose);
+    super(name, device, onClose);
     this.device = device;
     this.port = new RocePort(name.name(), device);
-    try (Undo undo = new Undo()) {
-      device.contexts().add(this);
-      undo.add(() -> device.contexts().remove(this));
-      // From here on the context is notified if the device fails.
-      device.health().check();
-      startMonitor();
-      undo.forget();
-    }
+    open();
   }
 
   RoceDevice roce() {
@@ -88,16 +76,10 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
   public DeviceAttributes queryDevice() {
     check();
     Limits limits = device.limits();
-    ConfigurationSpace configuration = device.function().configuration();
-    return DeviceAttributes.builder()
-        .nodeGuid(device().nodeGuid())
-        .systemImageGuid(device().nodeGuid())
-        .vendorId(configuration.vendorId())
-        .vendorPartId(configuration.deviceId())
+    return baseAttributes()
         .hardwareVersion(limits.hardwareVersion())
         .physicalPorts(1)
         .maxMrSize(limits.maxMrSize() < 0 ? Long.MAX_VALUE : limits.maxMrSize())
-        .pageSizes(RegisterUserMr.PAGE_SIZE)
         .maxQp(limits.maxQp())
         .maxQpWr(limits.maxQpWr())
         .maxSge(Math.min(limits.maxSendSge(), limits.maxReceiveSge()))
@@ -110,9 +92,6 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
         .maxReadAtomic(limits.readsAnswered() * limits.maxQp())
         .maxQpInitiatorReadAtomic(limits.readsOutstanding())
         .maxSrq(limits.maxQp())
-        .maxSrqWr(maxSrqWr())
-        .maxSrqSge(maxSrqSge())
-        .maxPkeys(1)
         .localAckDelay(limits.ackDelay())
         .maxInline(Limits.MAX_INLINE)
         .completionVectors(device.events().completionVectors())
@@ -153,11 +132,6 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
   }
 
   @Override
-  public SrqRefill srqRefill() {
-    return device.srqRefill();
-  }
-
-  @Override
   protected long commandsGiven() {
     return device.commands().given();
   }
@@ -183,11 +157,6 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
   }
 
   @Override
-  protected long dmaFaults() {
-    return device.function().dmaFaultCount();
-  }
-
-  @Override
   public ProtectionDomain allocateProtectionDomain() {
     check();
     return new RoceProtectionDomain(this);
@@ -197,10 +166,5 @@ final class RoceContext extends AbstractContext implements VirtioContext, Sharin
   public CompletionQueue createCompletionQueue(CompletionQueueConfig config) {
     check();
     return new RoceCompletionQueue(this, config);
-  }
-
-  @Override
-  protected void releaseParts() {
-    device.contexts().remove(this);
   }
 }

@@ -2,25 +2,21 @@ package org.hghca.virtio.driver;
 
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import org.hghca.provider.AbstractContext;
 import org.hghca.provider.DeferredFree;
 import org.hghca.provider.Health;
-import org.hghca.provider.KernelNeighbors;
-import org.hghca.provider.Neighbors;
-import org.hghca.provider.srq.SrqRefill;
+import org.hghca.provider.address.KernelNeighbors;
+import org.hghca.provider.address.Neighbors;
+import org.hghca.provider.object.AbstractContext;
+import org.hghca.provider.object.AbstractDevice;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
-import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.memory.BufferPool;
 import org.hghca.virtio.VirtioDevice;
 import org.hghca.virtio.abi.roce.QueuePlan;
 
 /** A device that is brought up, shared by all contexts. Thread-safe. */
-final class RoceDevice {
+final class RoceDevice extends AbstractDevice {
   /** No port has it: locators without {@code mac=} imply addresses that begin with 02. */
   private static final long SOME_MAC = 0x0600_0000_0001L;
 
@@ -30,19 +26,9 @@ final class RoceDevice {
   private final QueuePlan plan;
   private final Commands commands;
   private final Limits limits;
-  private final Health health;
-  private final LinkAddress address;
   private final List<Gid> gids;
-  private final Runnable takeDown;
-  private final Neighbors neighbors;
-  private final BufferPool buffers;
   private final Numbers numbers;
   private final EventThread events;
-  private final SrqRefill srqRefill;
-
-  private final DeferredFree deferredFree;
-
-  private final Set<AbstractContext> contexts = ConcurrentHashMap.newKeySet();
 
   /**
    * A device after the bring-up.
@@ -61,25 +47,22 @@ final class RoceDevice {
       List<Gid> gids,
       DeferredFree deferredFree,
       Runnable takeDown) {
+    super(
+        virtio.function(),
+        health,
+        deferredFree,
+        address,
+        neighbors(virtio.function().locator()),
+        e -> health.fail("the thread that deals shared receives has failed: " + e),
+        takeDown);
     this.virtio = virtio;
     this.plan = plan;
     this.commands = commands;
     this.limits = limits;
-    this.health = health;
-    this.address = address;
     this.gids = gids;
-    this.deferredFree = deferredFree;
-    this.takeDown = takeDown;
-    this.neighbors = neighbors(virtio.function().locator());
-    this.buffers = new BufferPool(virtio.function().memory());
     this.events = new EventThread(virtio, health, plan.cqs(), this::portChanged);
-    this.srqRefill =
-        new SrqRefill(
-            virtio.function().locator().name(),
-            health,
-            e -> health.fail("the thread that deals shared receives has failed: " + e));
     this.numbers = new Numbers(virtio, plan, commands, health);
-    health.onFailure(() -> contexts.forEach(AbstractContext::deviceFailed));
+    health.onFailure(() -> contexts().forEach(AbstractContext::deviceFailed));
   }
 
   /** Where the kernel carries packets by UDP, it finds their way; any other port's MAC will do. */
@@ -93,7 +76,7 @@ final class RoceDevice {
   }
 
   private void portChanged(AsyncEventType type) {
-    contexts.forEach(context -> context.raisePort(type, PORT));
+    contexts().forEach(context -> context.raisePort(type, PORT));
   }
 
   void start() {
@@ -101,12 +84,8 @@ final class RoceDevice {
   }
 
   void stop() {
-    srqRefill.stop();
+    srqRefill().stop();
     events.stop();
-  }
-
-  PciFunction function() {
-    return virtio.function();
   }
 
   VirtioDevice virtio() {
@@ -131,28 +110,8 @@ final class RoceDevice {
     return limits;
   }
 
-  Health health() {
-    return health;
-  }
-
-  LinkAddress address() {
-    return address;
-  }
-
   List<Gid> gids() {
     return gids;
-  }
-
-  Neighbors neighbors() {
-    return neighbors;
-  }
-
-  BufferPool buffers() {
-    return buffers;
-  }
-
-  DeferredFree deferredFree() {
-    return deferredFree;
   }
 
   /** Its completion queues and queue pairs. */
@@ -162,23 +121,5 @@ final class RoceDevice {
 
   EventThread events() {
     return events;
-  }
-
-  /** The thread that deals shared receives while no program polls. */
-  SrqRefill srqRefill() {
-    return srqRefill;
-  }
-
-  Set<AbstractContext> contexts() {
-    return contexts;
-  }
-
-  /** Resets the device and releases it. It has no users any more. */
-  void close() {
-    try {
-      takeDown.run();
-    } finally {
-      buffers.close();
-    }
   }
 }

@@ -5,16 +5,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Set;
-import org.hghca.provider.RegionMemory;
-import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
+import org.hghca.provider.object.AbstractMemoryRegion;
+import org.hghca.provider.object.RegionMemory;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.memory.BufferPool;
 import org.hghca.virtio.abi.roce.MrAccess;
@@ -23,7 +21,7 @@ import org.hghca.virtio.abi.roce.RegisterUserMr;
 import org.hghca.virtio.abi.roce.RoceCommand;
 
 /** Registered memory of an application: a list of pages that the device copies. */
-final class RoceMemoryRegion extends Resource implements MemoryRegion {
+final class RoceMemoryRegion extends AbstractMemoryRegion {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -61,8 +59,7 @@ final class RoceMemoryRegion extends Resource implements MemoryRegion {
       undo.add(this::abandon);
       pd.check(access);
       RegionMemory.check(memory, access);
-      boolean writes = access.contains(AccessFlag.LOCAL_WRITE);
-      this.mapping = source.map(memory, writes ? DmaAccess.READ_WRITE : DmaAccess.READ);
+      this.mapping = source.map(memory, dmaAccess(access));
       undo.add(mapping::close);
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment keys = arena.allocate(MrKeys.SIZE);
@@ -104,16 +101,6 @@ final class RoceMemoryRegion extends Resource implements MemoryRegion {
   }
 
   @Override
-  public String describe() {
-    return "MR 0x%08x".formatted(lkey);
-  }
-
-  @Override
-  protected String standing() {
-    return "%d bytes at 0x%x, rkey 0x%08x, %s".formatted(length(), address(), rkey, access);
-  }
-
-  @Override
   public ProtectionDomain protectionDomain() {
     return pd;
   }
@@ -121,16 +108,6 @@ final class RoceMemoryRegion extends Resource implements MemoryRegion {
   @Override
   public MemorySegment segment() {
     return memory;
-  }
-
-  @Override
-  public long address() {
-    return access.contains(AccessFlag.ZERO_BASED) ? 0 : memory.address();
-  }
-
-  @Override
-  public long length() {
-    return memory.byteSize();
   }
 
   @Override

@@ -1,6 +1,6 @@
 package org.hghca.virtio.driver;
 
-import org.hghca.provider.AddressTable;
+import org.hghca.provider.address.AddressTable;
 import org.hghca.verbs.PortAttributes;
 import org.hghca.virtio.abi.net.NetConfig;
 

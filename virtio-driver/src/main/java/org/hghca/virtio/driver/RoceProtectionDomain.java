@@ -3,8 +3,8 @@ package org.hghca.virtio.driver;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
-import org.hghca.provider.AbstractProtectionDomain;
 import org.hghca.provider.Undo;
+import org.hghca.provider.object.AbstractProtectionDomain;
 import org.hghca.provider.srq.SoftwareSrq;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
@@ -26,7 +26,7 @@ final class RoceProtectionDomain extends AbstractProtectionDomain {
   private final int number;
 
   RoceProtectionDomain(RoceContext context) {
-    super(context, context.roce().buffers(), UNSUPPORTED);
+    super(context, UNSUPPORTED);
     this.context = context;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);

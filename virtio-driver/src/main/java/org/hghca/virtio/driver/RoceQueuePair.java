@@ -3,24 +3,18 @@ package org.hghca.virtio.driver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
-import org.hghca.provider.ContextCounters;
-import org.hghca.provider.LockRank;
-import org.hghca.provider.OwnerCheck;
-import org.hghca.provider.Resource;
-import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.object.AbstractQueuePair;
+import org.hghca.provider.object.DriverState;
+import org.hghca.provider.queue.LockRank;
+import org.hghca.provider.queue.OwnerCheck;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.provider.srq.ReceiveShare;
 import org.hghca.provider.srq.SharedQueue;
-import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.provider.srq.SoftwareSrq;
-import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
-import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
@@ -28,10 +22,8 @@ import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
-import org.hghca.verbs.spi.QpTransitions;
 import org.hghca.vfio.VfioException;
 import org.hghca.virtio.VirtioException;
 import org.hghca.virtio.abi.roce.CreateQp;
@@ -43,13 +35,9 @@ import org.hghca.virtio.abi.roce.QueryQp;
 import org.hghca.virtio.abi.roce.RoceCommand;
 
 /** A queue pair: the device has its transport and flushes its requests. */
-final class RoceQueuePair extends Resource implements SharingQueuePair, ContextCounters.Counted {
+final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
   private final RoceProtectionDomain pd;
   private final RoceDevice device;
-  private final org.hghca.verbs.QpType type;
-  private final RoceCompletionQueue sendCompletionQueue;
-  private final RoceCompletionQueue receiveCompletionQueue;
-  private final QueuePairCapabilities capabilities;
   private final int number;
   private final SendQueue sends;
   private final ReceiveQueue receives;
@@ -57,53 +45,37 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   /** Null for a queue pair with its own receives. */
   private final ReceiveShare share;
 
-  /** Changed by a modify under the monitor, and by errors under the lock of a completion queue. */
-  private final AtomicReference<QpState> state = new AtomicReference<>(QpState.RESET);
-
+  private final DriverState state = new DriverState();
   private QpAttributes known = new QpAttributes();
 
   /** The number of the queue pair that it is connected to. */
   private volatile int peer;
 
   RoceQueuePair(RoceProtectionDomain pd, QueuePairConfig config) {
-    super(used(pd, config));
+    super(pd, config, RoceCompletionQueue.class);
     this.pd = pd;
     this.device = pd.device();
-    this.type = config.type();
-    this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
-    this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
     SoftwareSrq shared = SharedQueue.of(config, pd).map(SoftwareSrq.class::cast).orElse(null);
     QueuePairCapabilities sizes = sizes(config, shared);
-    this.capabilities =
-        shared == null
-            ? sizes
-            : new QueuePairCapabilities(
-                sizes.sendDepth(), 0, sizes.maxSendSge(), 0, sizes.maxInline());
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       check(sizes);
-      checkOwner(config);
-      int sendDepth = capabilities.sendDepth();
-      int receiveDepth = capabilities.receiveDepth();
-      sendCompletionQueue.reserve(sendDepth);
-      undo.add(() -> sendCompletionQueue.unreserve(sendDepth));
-      receiveCompletionQueue.reserve(receiveDepth);
-      undo.add(() -> receiveCompletionQueue.unreserve(receiveDepth));
+      checkOwner();
+      reserve(sizes.sendDepth(), undo);
       if (shared != null) {
-        shared.reserve(receiveCompletionQueue);
-        undo.add(() -> shared.unreserve(receiveCompletionQueue));
-        receiveCompletionQueue.shareReceives();
+        receiveCompletionQueue().shareReceives();
       }
       Numbers.WorkQueues created = create(config, sizes);
       this.number = created.number();
       undo.add(() -> device.numbers().destroyQueuePair(number, () -> {}));
-      checkNumber(config);
-      if (created.sends().size() < sendDepth || created.receives().size() < sizes.receiveDepth()) {
+      checkNumber();
+      if (created.sends().size() < sizes.sendDepth()
+          || created.receives().size() < sizes.receiveDepth()) {
         throw new VerbsException(
             Errno.EINVAL,
             "%d sends and %d receives: the queues of the device have %d and %d"
                 .formatted(
-                    sendDepth,
+                    sizes.sendDepth(),
                     sizes.receiveDepth(),
                     created.sends().size(),
                     created.receives().size()));
@@ -111,7 +83,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
       boolean single = config.isSingleOwner();
       OwnerCheck sendOwner = single ? new OwnerCheck("the send queue of " + describe()) : null;
       OwnerCheck owner = single ? new OwnerCheck("the receive queue of " + describe()) : null;
-      this.sends = new SendQueue(device, created.sends(), pd, type, capabilities, sendOwner);
+      this.sends = new SendQueue(device, created.sends(), pd, type(), capabilities(), sendOwner);
       undo.add(sends::close);
       SpinLock lock = single ? null : new SpinLock(LockRank.RECEIVES);
       this.receives =
@@ -126,25 +98,11 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
       this.share =
           shared == null ? null : shared.share(this, new DealtReceives(receives, device.health()));
       device.numbers().add(this);
-      pd.context().count(this);
-      if (share != null) {
-        share.join();
-      }
-      publish();
+      finish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Refusals.of("cannot create a queue pair", e);
     }
-  }
-
-  private static Resource[] used(RoceProtectionDomain pd, QueuePairConfig config) {
-    return Stream.concat(
-            Stream.of(
-                pd,
-                own(pd, config.sendCompletionQueue()),
-                own(pd, config.receiveCompletionQueue())),
-            SharedQueue.of(config, pd).stream())
-        .toArray(Resource[]::new);
   }
 
   /** What its queues have room for. */
@@ -154,15 +112,6 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
         ? own
         : new QueuePairCapabilities(
             own.sendDepth(), shared.capacity(), own.maxSendSge(), shared.maxSge(), own.maxInline());
-  }
-
-  private static RoceCompletionQueue own(RoceProtectionDomain pd, CompletionQueue queue) {
-    if (queue instanceof RoceCompletionQueue ours && ours.context().equals(pd.context())) {
-      return ours;
-    }
-    throw new VerbsException(
-        Errno.EINVAL,
-        "the completion queue belongs to another context than %s".formatted(pd.describe()));
   }
 
   private void check(QueuePairCapabilities sizes) {
@@ -182,11 +131,9 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   }
 
   /** Of two at once, the device refuses the second. */
-  private void checkOwner(QueuePairConfig config) {
-    if (config.isGsi() && device.numbers().queuePair(GSI_NUMBER) != null) {
-      throw new VerbsException(
-          Errno.EBUSY,
-          "queue pair 1, of the general services, is in use: each port has one, close it first");
+  private void checkOwner() {
+    if (isGsi() && device.numbers().queuePair(GSI_NUMBER) != null) {
+      throw gsiInUse();
     }
   }
 
@@ -196,8 +143,8 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
       CreateQp.PDN.set(data, 0, pd.number());
       CreateQp.QP_TYPE.set(data, 0, typeCode(config));
       CreateQp.SQ_SIG_ALL.set(data, 0, config.isSignalAll() ? 1 : 0);
-      CreateQp.SEND_CQN.set(data, 0, sendCompletionQueue.number());
-      CreateQp.RECV_CQN.set(data, 0, receiveCompletionQueue.number());
+      CreateQp.SEND_CQN.set(data, 0, sendCompletionQueue().number());
+      CreateQp.RECV_CQN.set(data, 0, receiveCompletionQueue().number());
       QpCapacity.MAX_SEND_WR.set(data, CreateQp.CAPACITY, sizes.sendDepth());
       QpCapacity.MAX_RECV_WR.set(data, CreateQp.CAPACITY, sizes.receiveDepth());
       QpCapacity.MAX_SEND_SGE.set(data, CreateQp.CAPACITY, sizes.maxSendSge());
@@ -215,23 +162,16 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     };
   }
 
-  private void checkNumber(QueuePairConfig config) {
-    if (config.isGsi() != (number == GSI_NUMBER)) {
+  private void checkNumber() {
+    if (isGsi() != (number == GSI_NUMBER)) {
       throw new VerbsException(
           Errno.EIO, "the device gave the number %d to this queue pair".formatted(number));
     }
   }
 
   @Override
-  public String describe() {
-    return "QP 0x%06x".formatted(number);
-  }
-
-  @Override
   protected String standing() {
-    String receiving =
-        share == null ? receives.standing() : "of %s".formatted(share.queue().describe());
-    return "%s in %s, sends %s, receives %s".formatted(type, state(), sends.standing(), receiving);
+    return standing(sends.standing(), receives.standing());
   }
 
   SendQueue sends() {
@@ -247,24 +187,14 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     return peer;
   }
 
-  /** Whether a shared receive queue deals its receives. */
-  boolean sharesReceives() {
-    return share != null;
-  }
-
-  /** Its part of the shared receive queue that deals its receives. */
-  ReceiveShare share() {
+  @Override
+  protected ReceiveShare share() {
     return share;
   }
 
   /** Whether its requests of a direction complete into a queue. */
   boolean completesInto(RoceCompletionQueue queue, boolean isReceive) {
-    return queue == (isReceive ? receiveCompletionQueue : sendCompletionQueue);
-  }
-
-  @Override
-  public ProtectionDomain protectionDomain() {
-    return pd;
+    return queue == (isReceive ? receiveCompletionQueue() : sendCompletionQueue());
   }
 
   @Override
@@ -273,52 +203,34 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   }
 
   @Override
-  public org.hghca.verbs.QpType type() {
-    return type;
-  }
-
-  @Override
   public QpState state() {
     return state.get();
-  }
-
-  @Override
-  public QueuePairCapabilities capabilities() {
-    return capabilities;
-  }
-
-  @Override
-  public CompletionQueue sendCompletionQueue() {
-    return sendCompletionQueue;
-  }
-
-  @Override
-  public CompletionQueue receiveCompletionQueue() {
-    return receiveCompletionQueue;
-  }
-
-  @Override
-  public Optional<SharedReceiveQueue> sharedReceiveQueue() {
-    return Optional.ofNullable(share).map(ReceiveShare::queue);
-  }
-
-  @Override
-  public void raise(AsyncEventType type) {
-    pd.context().raise(type, this);
   }
 
   // ---- posting
 
   @Override
   public boolean tryPostSend(SendRequest request) {
+    return post(request, true);
+  }
+
+  @Override
+  public boolean tryEnqueueSend(SendRequest request) {
+    return post(request, request.isFenced());
+  }
+
+  /** Posts a send; the device sees it at once, or when the queue is full or flushed. */
+  private boolean post(SendRequest request, boolean starts) {
     sends.lock();
     try {
-      checkTakesSends(0);
+      checkTakesSends();
       boolean posted = sends.post(request, 0);
-      sends.kick();
+      if (starts || !posted) {
+        sends.kick();
+      }
       return posted;
     } catch (VirtioException | VfioException | InternalError e) {
-      throw failed(e, 0);
+      throw failed(e);
     } finally {
       sends.unlock();
     }
@@ -329,10 +241,10 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     Objects.checkFromIndexSize(from, count, requests.length);
     sends.lock();
     try {
-      checkTakesSends(0);
+      checkTakesSends();
       return postAll(requests, from, count);
     } catch (VirtioException | VfioException | InternalError e) {
-      throw failed(e, 0);
+      throw failed(e);
     } finally {
       sends.unlock();
     }
@@ -351,23 +263,6 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   }
 
   @Override
-  public boolean tryEnqueueSend(SendRequest request) {
-    sends.lock();
-    try {
-      checkTakesSends(0);
-      boolean posted = sends.post(request, 0);
-      if (!posted || request.isFenced()) {
-        sends.kick();
-      }
-      return posted;
-    } catch (VirtioException | VfioException | InternalError e) {
-      throw failed(e, 0);
-    } finally {
-      sends.unlock();
-    }
-  }
-
-  @Override
   public void flushSends() {
     sends.lock();
     try {
@@ -375,7 +270,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
         sends.kick();
       }
     } catch (VirtioException | VfioException | InternalError e) {
-      throw failed(e, 0);
+      throw failed(e);
     } finally {
       sends.unlock();
     }
@@ -385,12 +280,12 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   public boolean tryPostReceive(ReceiveRequest request) {
     receives.lock();
     try {
-      checkTakesReceives(0);
+      checkTakesReceives();
       boolean posted = receives.post(request, 0);
       receives.kick();
       return posted;
     } catch (VirtioException | VfioException | InternalError e) {
-      throw failed(e, 0);
+      throw failed(e);
     } finally {
       receives.unlock();
     }
@@ -401,10 +296,10 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     Objects.checkFromIndexSize(from, count, requests.length);
     receives.lock();
     try {
-      checkTakesReceives(0);
+      checkTakesReceives();
       return postAll(requests, from, count);
     } catch (VirtioException | VfioException | InternalError e) {
-      throw failed(e, 0);
+      throw failed(e);
     } finally {
       receives.unlock();
     }
@@ -422,44 +317,28 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     }
   }
 
-  private void checkTakesSends(int index) {
+  private void checkTakesSends() {
     QpState now = state();
-    if (now == QpState.RESET || now == QpState.INIT || now == QpState.RTR) {
-      throw wrongState("send", index);
-    }
-    if (device.health().isDead()) {
-      throw wrongState("send", index);
+    if (now == QpState.RESET
+        || now == QpState.INIT
+        || now == QpState.RTR
+        || device.health().isDead()) {
+      throw wrongState("send", 0);
     }
   }
 
-  private void checkTakesReceives(int index) {
+  private void checkTakesReceives() {
     if (state() == QpState.RESET || device.health().isDead()) {
-      throw wrongState("receive", index);
+      throw wrongState("receive", 0);
     }
     if (share != null) {
-      throw new BadRequestException(
-          Errno.EINVAL,
-          index,
-          describe() + " takes its receives from a shared receive queue: post them there");
+      throw receivesAreShared();
     }
   }
 
-  private BadRequestException wrongState(String what, int index) {
-    Optional<String> death = device.health().complaint();
-    if (death.isPresent()) {
-      return new BadRequestException(Errno.EIO, index, death.get());
-    }
-    return new BadRequestException(
-        Errno.EINVAL,
-        index,
-        isClosed()
-            ? describe() + " is closed"
-            : "%s is in %s and takes no %s requests".formatted(describe(), state(), what));
-  }
-
-  private BadRequestException failed(Throwable e, int index) {
+  private BadRequestException failed(Throwable e) {
     device.health().fail(e.getMessage());
-    return new BadRequestException(Errno.EIO, index, e.getMessage());
+    return new BadRequestException(Errno.EIO, 0, e.getMessage());
   }
 
   // ---- states
@@ -467,42 +346,16 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   /** A request has failed; under the lock of a completion queue. */
   void failed(int status, boolean isReceive) {
     boolean isFlushed = status == WcStatus.WR_FLUSH_ERR.code();
-    boolean stopsSendsOnly = type != org.hghca.verbs.QpType.RC && !isReceive && !isFlushed;
+    boolean stopsSendsOnly = type() != org.hghca.verbs.QpType.RC && !isReceive && !isFlushed;
     if (stopsSendsOnly) {
-      state.compareAndSet(QpState.RTS, QpState.SQE);
+      state.change(QpState.RTS, QpState.SQE);
     } else if (isReceive || !isFlushed) {
-      for (QpState now = state(); now != QpState.RESET && now != QpState.ERR; now = state()) {
-        state.compareAndSet(now, QpState.ERR);
-      }
+      state.fail();
     }
   }
 
   @Override
-  public synchronized void modify(QpAttributes attributes) {
-    checkOpen();
-    device.health().check();
-    try {
-      change(attributes);
-    } finally {
-      notifyShare();
-    }
-  }
-
-  private void change(QpAttributes attributes) {
-    if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state()) {
-      refresh(); // the caller may know of an unpolled error
-    }
-    QpState from = state();
-    QpState to = QpTransitions.check(type, from, attributes);
-    if (from == QpState.RESET && to == QpState.RESET) {
-      return;
-    }
-    if (number == GSI_NUMBER && attributes.has(QpAttribute.QKEY) && attributes.qkey() != GSI_QKEY) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "%s is of the general services, whose Q_Key is 0x%08x, not 0x%08x"
-              .formatted(describe(), GSI_QKEY, attributes.qkey()));
-    }
+  protected void change(QpState from, QpState to, QpAttributes attributes) {
     QpAttributes next =
         KnownAttributes.with(to == QpState.RESET ? new QpAttributes() : known, attributes);
     KnownAttributes.label(next, pd.context().entropy(), number);
@@ -518,7 +371,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
         reset(data);
       } else if (mask != 0) {
         give(data, to);
-        state.compareAndSet(from, to);
+        state.change(from, to);
       }
     }
     known = next;
@@ -545,11 +398,11 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
     drop();
   }
 
-  /** Ends posting, between two requests; returns the state until then. */
-  private QpState enterReset() {
+  @Override
+  protected QpState enterReset() {
     receives.lock();
     sends.lock();
-    QpState from = state.getAndSet(QpState.RESET);
+    QpState from = state.set(QpState.RESET);
     sends.unlock();
     receives.unlock();
     return from;
@@ -557,27 +410,17 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
 
   /** The device has dropped its requests: their completions are dropped, too. */
   private void drop() {
-    sendCompletionQueue.drop(this, sends::clear);
+    sendCompletionQueue().drop(this, sends::clear);
     if (share == null) {
-      receiveCompletionQueue.drop(this, receives::clear);
+      receiveCompletionQueue().drop(this, receives::clear);
     } else {
-      share.reclaim(then -> receiveCompletionQueue.drop(this, then));
-    }
-  }
-
-  /** Its state may have changed. */
-  private void notifyShare() {
-    if (share != null) {
-      share.stateChanged();
+      share.reclaim(then -> receiveCompletionQueue().drop(this, then));
     }
   }
 
   @Override
-  public synchronized QpAttributes query() {
-    checkOpen();
-    device.health().check();
+  protected QpAttributes attributesNow() {
     refresh();
-    notifyShare();
     return KnownAttributes.with(known, new QpAttributes()).state(state()).currentState(state());
   }
 
@@ -598,7 +441,7 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
         throw new VerbsException(
             Errno.EIO, "%s is in state %d, which does not exist".formatted(describe(), code));
       }
-      state.compareAndSet(before, QpState.values()[code]);
+      state.change(before, QpState.values()[code]);
     }
   }
 
@@ -612,28 +455,13 @@ final class RoceQueuePair extends Resource implements SharingQueuePair, ContextC
   }
 
   @Override
-  protected synchronized void release() {
-    enterReset();
-    if (share != null) {
-      share.leave();
-    }
-    pd.context().countNoMore(this);
-    pd.context().forgetEvents(this);
-    device
-        .deferredFree()
-        .retire(
-            describe(),
-            () -> device.numbers().destroyQueuePair(number, this::drop),
-            () -> {
-              sends.close();
-              receives.close();
-            },
-            () -> {
-              sendCompletionQueue.unreserve(capabilities.sendDepth());
-              receiveCompletionQueue.unreserve(capabilities.receiveDepth());
-              if (share != null) {
-                share.queue().unreserve(receiveCompletionQueue);
-              }
-            });
+  protected void destroy(QpState last) {
+    device.numbers().destroyQueuePair(number, this::drop);
+  }
+
+  @Override
+  protected void freeMemory() {
+    sends.close();
+    receives.close();
   }
 }

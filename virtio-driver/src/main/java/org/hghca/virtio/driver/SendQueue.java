@@ -1,16 +1,16 @@
 package org.hghca.virtio.driver;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.provider.AbstractProtectionDomain;
-import org.hghca.provider.LockRank;
-import org.hghca.provider.OwnerCheck;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.object.AbstractProtectionDomain;
+import org.hghca.provider.queue.LockRank;
+import org.hghca.provider.queue.OwnerCheck;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.SendKind;
 import org.hghca.verbs.spi.ProviderAccess;
-import org.hghca.verbs.spi.SendKind;
 import org.hghca.virtio.Virtqueue;
 import org.hghca.virtio.abi.roce.SendRequest;
 

@@ -3,9 +3,9 @@ package org.hghca.virtio.driver;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import org.hghca.provider.LockRank;
-import org.hghca.provider.OwnerCheck;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.queue.LockRank;
+import org.hghca.provider.queue.OwnerCheck;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.vfio.PciFunction;
 import org.hghca.virtio.Virtqueue;
 

@@ -5,7 +5,7 @@
  *
  * <p>Locks are taken from the top of this list to the bottom: the monitor of an object of the
  * verbs; that of the table of numbers, which holds while a command creates or destroys a queue; the
- * ranks of {@link org.hghca.provider.LockRank}. No command is given under a spin lock.
+ * ranks of {@link org.hghca.provider.queue.LockRank}. No command is given under a spin lock.
  *
  * <p>Context, protection domain, memory region, completion queue and queue pair name each other, as
  * the verbs do. Everything else is used by them and names none of them.

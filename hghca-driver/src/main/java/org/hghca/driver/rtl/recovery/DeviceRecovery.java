@@ -5,7 +5,7 @@ import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceivePosition;
 import org.hghca.driver.rtl.ring.DoorbellQuota;
-import org.hghca.provider.RingNumbers;
+import org.hghca.provider.queue.RingNumbers;
 
 /**
  * The state that the error flows share, on a card that neither times out nor flushes.

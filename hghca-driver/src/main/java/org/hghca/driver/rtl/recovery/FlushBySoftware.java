@@ -6,7 +6,7 @@ import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.rtl.ring.CheckedReceiveRing;
 import org.hghca.driver.rtl.ring.QuotaSendRing;
 import org.hghca.driver.state.QueuePairState;
-import org.hghca.provider.FlushedRequests;
+import org.hghca.provider.queue.FlushedRequests;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;

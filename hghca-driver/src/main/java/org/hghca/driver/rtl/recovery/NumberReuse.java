@@ -6,7 +6,7 @@ import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceivePosition;
-import org.hghca.provider.RingNumbers;
+import org.hghca.provider.queue.RingNumbers;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;

@@ -8,7 +8,7 @@ import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
-import org.hghca.provider.SpinLock;
+import org.hghca.provider.queue.SpinLock;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;

@@ -1,0 +1,154 @@
+package org.hghca.provider.event;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.hghca.provider.Health;
+import org.hghca.provider.Resource;
+import org.hghca.provider.counters.ContextCounters;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Receives the events of completion queues of a context. Completion queues are {@link Resource}s.
+ */
+public final class EventChannel extends Resource
+    implements CompletionChannel, ContextCounters.Counted {
+  private final Context context;
+  private final Health health;
+  private final ContextCounters counters;
+  private final Consumer<EventChannel> onClose;
+
+  private final EventFifo<CompletionQueue> events =
+      new EventFifo<>(Integer.MAX_VALUE) {
+        @Override
+        protected boolean isLive(CompletionQueue queue) {
+          return !((Resource) queue).isClosed();
+        }
+
+        @Override
+        protected boolean take(CompletionQueue queue) {
+          return isLive(queue);
+        }
+
+        @Override
+        protected void putBack(CompletionQueue queue) {}
+
+        @Override
+        protected void dropped(CompletionQueue queue) {}
+      };
+
+  /**
+   * A channel of a context, which is its first user.
+   *
+   * @param health of the context's device
+   * @param onClose called when it is closed
+   */
+  public <C extends Resource & Context> EventChannel(
+      C context, Health health, ContextCounters counters, Consumer<EventChannel> onClose) {
+    super(context);
+    this.context = context;
+    this.health = health;
+    this.counters = counters;
+    this.onClose = onClose;
+    counters.add(this);
+    publish();
+  }
+
+  /**
+   * The channel of a new completion queue of a context, if it has one.
+   *
+   * @throws VerbsException EINVAL when it is of another context
+   */
+  private static <C extends Resource & Context> Optional<EventChannel> of(
+      CompletionQueueConfig config, C context) {
+    return config
+        .channel()
+        .map(
+            channel -> {
+              if (channel instanceof EventChannel ours && ours.context().equals(context)) {
+                return ours;
+              }
+              throw new VerbsException(
+                  Errno.EINVAL,
+                  "the completion channel belongs to another context than %s"
+                      .formatted(context.describe()));
+            });
+  }
+
+  /** What a new completion queue of a context uses: the context, and its channel if it has one. */
+  public static <C extends Resource & Context> Resource[] used(
+      CompletionQueueConfig config, C context) {
+    return of(config, context)
+        .map(channel -> new Resource[] {context, channel})
+        .orElseGet(() -> new Resource[] {context});
+  }
+
+  @Override
+  public String describe() {
+    return "a completion channel of %s".formatted(((Resource) context).describe());
+  }
+
+  @Override
+  public Context context() {
+    return context;
+  }
+
+  /** A completion queue has completions to poll. */
+  public <Q extends Resource & CompletionQueue> void give(Q queue) {
+    events.give(queue);
+  }
+
+  /** A completion queue is closed: its untaken events are dropped. */
+  @SuppressWarnings("ReferenceEquality") // a queue is itself
+  public void forget(CompletionQueue queue) {
+    events.removeIf(other -> other == queue);
+  }
+
+  /** The device is dead: there are no more events. */
+  public void deviceFailed() {
+    events.end(
+        () -> new VerbsException(Errno.EIO, health.complaint().orElse("the device has failed")));
+  }
+
+  @Override
+  public void addTo(ContextCounters sum) {
+    sum.addEvents(events.given());
+  }
+
+  @Override
+  public CompletionQueue await() throws InterruptedException {
+    checkOpen();
+    return events.await();
+  }
+
+  @Override
+  public Optional<CompletionQueue> await(Duration limit) throws InterruptedException {
+    checkOpen();
+    return events.await(limit);
+  }
+
+  @Override
+  public Optional<CompletionQueue> poll() {
+    checkOpen();
+    return events.poll();
+  }
+
+  @Override
+  public CompletableFuture<CompletionQueue> next() {
+    checkOpen();
+    return events.next();
+  }
+
+  @Override
+  protected void release() {
+    onClose.accept(this);
+    counters.remove(this);
+    events.end(() -> new VerbsException(Errno.EINVAL, describe() + " is closed"));
+  }
+}

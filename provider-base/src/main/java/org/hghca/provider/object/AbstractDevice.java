@@ -1,0 +1,98 @@
+package org.hghca.provider.object;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.hghca.provider.DeferredFree;
+import org.hghca.provider.Health;
+import org.hghca.provider.address.Neighbors;
+import org.hghca.provider.srq.SrqRefill;
+import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.memory.BufferPool;
+
+/** A device of any driver that is brought up: what its contexts share. Thread-safe. */
+public abstract class AbstractDevice {
+  private final PciFunction function;
+  private final Health health;
+  private final DeferredFree deferredFree;
+  private final LinkAddress address;
+  private final Neighbors neighbors;
+  private final Runnable takeDown;
+  private final BufferPool buffers;
+  private final SrqRefill srqRefill;
+  private final Set<AbstractContext> contexts = ConcurrentHashMap.newKeySet();
+
+  /**
+   * A device without contexts.
+   *
+   * @param deferredFree memory that the device did not confirm to have released; freed by the
+   *     take-down
+   * @param onRefillFailure declares the device dead, when the thread that deals shared receives
+   *     cannot continue
+   * @param takeDown the reverse of the bring-up
+   */
+  protected AbstractDevice(
+      PciFunction function,
+      Health health,
+      DeferredFree deferredFree,
+      LinkAddress address,
+      Neighbors neighbors,
+      Consumer<Throwable> onRefillFailure,
+      Runnable takeDown) {
+    this.function = function;
+    this.health = health;
+    this.deferredFree = deferredFree;
+    this.address = address;
+    this.neighbors = neighbors;
+    this.takeDown = takeDown;
+    this.buffers = new BufferPool(function.memory());
+    this.srqRefill = new SrqRefill(function.locator().name(), health, onRefillFailure);
+  }
+
+  public final PciFunction function() {
+    return function;
+  }
+
+  /** Whether it works. */
+  public final Health health() {
+    return health;
+  }
+
+  public final DeferredFree deferredFree() {
+    return deferredFree;
+  }
+
+  /** The addresses of its port. */
+  public final LinkAddress address() {
+    return address;
+  }
+
+  public final Neighbors neighbors() {
+    return neighbors;
+  }
+
+  /** Memory for the regions that the driver allocates. */
+  public final BufferPool buffers() {
+    return buffers;
+  }
+
+  /** The thread that deals requests while no program polls. */
+  public final SrqRefill srqRefill() {
+    return srqRefill;
+  }
+
+  /** The contexts that are open. */
+  public final Set<AbstractContext> contexts() {
+    return contexts;
+  }
+
+  /** Shuts the device down and releases it. It has no contexts any more. */
+  public final void close() {
+    try {
+      takeDown.run();
+    } finally {
+      buffers.close();
+    }
+  }
+}
