@@ -245,9 +245,9 @@ public final class CmId implements AutoCloseable {
   }
 
   /** Becomes the passive end of a connection. */
-  Connection asked(
+  ConnectionEnd asked(
       SharedDevice device, CarrierKind kind, Handshake handshake, ConnectRequest request) {
-    Connection connection = Connection.asked(life, queuePair, kind, handshake, request);
+    ConnectionEnd connection = ConnectionEnd.asked(life, queuePair, kind, handshake, request);
     synchronized (life) {
       addressing.bind(device, kind, request.local(), request.remote(), request.path());
       end = Optional.of(connection);
@@ -356,12 +356,12 @@ public final class CmId implements AutoCloseable {
     return Service.ask(life, addressing.kind(device), addressing.carrier(device), request);
   }
 
-  private Connection request(ConnectionParameters parameters) {
+  private ConnectionEnd request(ConnectionParameters parameters) {
     ConnectRequest request =
         Negotiation.request(
             context().queryDevice(), addressing.route(), queuePair.get(), parameters);
     SharedDevice device = addressing.device();
-    return Connection.ask(
+    return ConnectionEnd.ask(
         life, queuePair, addressing.kind(device), addressing.carrier(device), request);
   }
 
@@ -387,7 +387,7 @@ public final class CmId implements AutoCloseable {
       switch (end.orElseThrow()) {
         case Service service ->
             service.accept(Negotiation.number(queuePair.get(), parameters), parameters.data());
-        case Connection connection -> connection.accept(context().queryDevice(), parameters);
+        case ConnectionEnd connection -> connection.accept(context().queryDevice(), parameters);
         case Listening _ -> throw new IllegalStateException("a listener is not asked");
       }
       place.leave();
@@ -588,8 +588,8 @@ public final class CmId implements AutoCloseable {
     return life.failure();
   }
 
-  private Connection connection(String what) {
-    if (end.isPresent() && end.get() instanceof Connection connection) {
+  private ConnectionEnd connection(String what) {
+    if (end.isPresent() && end.get() instanceof ConnectionEnd connection) {
       return connection;
     }
     throw new VerbsException(

@@ -105,7 +105,7 @@ final class Listening implements End {
       return take(
           request.remote(),
           child -> {
-            Connection asked = child.asked(device, id.kind(device), handshake, request);
+            ConnectionEnd asked = child.asked(device, id.kind(device), handshake, request);
             return id.present(child, asked.asked()) ? Optional.of(asked) : Optional.empty();
           });
     }

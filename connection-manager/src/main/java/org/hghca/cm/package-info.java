@@ -5,11 +5,11 @@
  * <h2>Parts of an identifier</h2>
  *
  * A {@code CmId} delegates to its parts: {@code Addressing} knows addresses, device, carrier and
- * path; {@code IdQueuePair} modifies the queue pair; {@code Connection}, {@code Service} and {@code
- * Listening} are what it has at a carrier, and take what the carrier reports. All of them use
- * {@code Lifecycle}, which has the state and passes events on, and none uses another identifier,
- * but that a listener makes those of its requests. {@code Negotiation} computes messages and has no
- * state.
+ * path; {@code IdQueuePair} modifies the queue pair; {@code ConnectionEnd}, {@code Service} and
+ * {@code Listening} are what it has at a carrier, and take what the carrier reports. All of them
+ * use {@code Lifecycle}, which has the state and passes events on, and none uses another
+ * identifier, but that a listener makes those of its requests. {@code Negotiation} computes
+ * messages and has no state.
  *
  * <h2>Threads and locks</h2>
  *

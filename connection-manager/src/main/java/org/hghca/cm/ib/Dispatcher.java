@@ -55,23 +55,23 @@ final class Dispatcher {
     }
   }
 
-  private Optional<Connection> withId(int localId, Arrival from) {
-    return engine.connections().withId(localId).filter(found -> found.isWith(from.peer()));
+  private Optional<IbHandshake> withId(int localId, Arrival from) {
+    return engine.handshakes().withId(localId).filter(found -> found.isWith(from.peer()));
   }
 
-  private Optional<Connection> withIds(int own, int peer, Arrival from) {
+  private Optional<IbHandshake> withIds(int own, int peer, Arrival from) {
     return withId(own, from).filter(found -> found.remoteId() == peer);
   }
 
   /**
    * Whether a message is from the peer of a connection; until it has answered, its ID is unknown.
    */
-  private static boolean isFrom(Connection connection, int remoteId) {
-    return connection.state() == Connection.State.REQ_SENT || connection.remoteId() == remoteId;
+  private static boolean isFrom(IbHandshake handshake, int remoteId) {
+    return handshake.state() == IbHandshake.State.REQ_SENT || handshake.remoteId() == remoteId;
   }
 
   /** Which connection is rejected; a peer that has heard nothing knows only its own ID. */
-  private Optional<Connection> rejected(Rej rej, Arrival from) {
+  private Optional<IbHandshake> rejected(Rej rej, Arrival from) {
     if (rej.remoteId() != 0) {
       return withId(rej.remoteId(), from).filter(found -> isFrom(found, rej.localId()));
     }
@@ -79,7 +79,7 @@ final class Dispatcher {
       return Optional.empty();
     }
     long guid = ByteBuffer.wrap(rej.information().toArray()).getLong();
-    return engine.connections().withRequest(new RemoteEnd(from.peer(), guid, rej.localId()));
+    return engine.handshakes().withRequest(new RemoteEnd(from.peer(), guid, rej.localId()));
   }
 
   private void disconnect(long transaction, Dreq dreq, Arrival from) {
@@ -98,9 +98,9 @@ final class Dispatcher {
 
   private void request(long transaction, Req req, Arrival from) {
     RemoteEnd asked = new RemoteEnd(from.peer(), req.caGuid(), req.localId());
-    Optional<Connection> known = engine.connections().withRequest(asked);
+    Optional<IbHandshake> known = engine.handshakes().withRequest(asked);
     if (known.isPresent()) {
-      if (known.get().state() == Connection.State.TIMEWAIT) {
+      if (known.get().state() == IbHandshake.State.TIMEWAIT) {
         reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
       } else {
         known.get().receivedDuplicateReq();
@@ -108,7 +108,7 @@ final class Dispatcher {
       return;
     }
     RemoteEnd qp = new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber());
-    Optional<Connection> stale = engine.connections().withQp(qp);
+    Optional<IbHandshake> stale = engine.handshakes().withQp(qp);
     if (stale.isPresent()) {
       reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
       stale.get().becameStale();
@@ -145,43 +145,42 @@ final class Dispatcher {
       reject(transaction, req, from, Reason.CONSUMER, PrivateData.EMPTY);
       return;
     }
-    if (engine.connections().isFullFor(from.peer())) {
+    if (engine.handshakes().isFullFor(from.peer())) {
       LOG.debug("Dropped from {}: too many requests are pending", from.peer());
       return;
     }
     ConnectRequest request =
         Requests.toRequest(req, addresses.orElseThrow(), index, engine::indexOf);
-    PassiveConnection connection = new PassiveConnection(engine, transaction, req, request);
-    connection.remote(req.localId(), new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber()));
-    connection.remoteRequest(new RemoteEnd(from.peer(), req.caGuid(), req.localId()));
-    engine.connections().add(connection);
+    PassiveHandshake handshake = new PassiveHandshake(engine, transaction, req, request);
+    handshake.remote(req.localId(), new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber()));
+    handshake.remoteRequest(new RemoteEnd(from.peer(), req.caGuid(), req.localId()));
+    engine.handshakes().add(handshake);
     engine.deliver(
-        () -> isListening(listener.get(), connection),
-        () -> offer(listener.get(), connection, request));
+        () -> isListening(listener.get(), handshake),
+        () -> offer(listener.get(), handshake, request));
   }
 
   /** Whether the listener is still open. */
-  private boolean isListening(Listeners.Entry listener, PassiveConnection connection) {
-    if (connection.state() == Connection.State.IDLE) {
+  private boolean isListening(Listeners.Entry listener, PassiveHandshake handshake) {
+    if (handshake.state() == IbHandshake.State.IDLE) {
       return false;
     }
     if (!engine.listeners().isOpen(listener)) {
-      connection.refuse(Reason.SERVICE_ID);
+      handshake.refuse(Reason.SERVICE_ID);
       return false;
     }
     return true;
   }
 
-  private void offer(
-      Listeners.Entry listener, PassiveConnection connection, ConnectRequest request) {
+  private void offer(Listeners.Entry listener, PassiveHandshake handshake, ConnectRequest request) {
     Optional<HandshakeEvents> events;
     try {
-      events = listener.listener().requested(connection, request);
+      events = listener.listener().requested(handshake, request);
     } catch (RuntimeException e) {
-      connection.close();
+      handshake.close();
       throw e;
     }
-    engine.call(() -> events.ifPresentOrElse(connection::events, connection::forget));
+    engine.call(() -> events.ifPresentOrElse(handshake::events, handshake::forget));
   }
 
   private static PrivateData bytes(Gid gid) {

@@ -38,7 +38,7 @@ final class Engine {
   private final int agent;
 
   private final Timers timers = new Timers();
-  private final Connections connections;
+  private final Handshakes handshakes;
   private final Listeners listeners = new Listeners();
   private final Services services;
   private final Dispatcher dispatcher = new Dispatcher(this);
@@ -69,7 +69,7 @@ final class Engine {
     this.mtu = mtu;
     this.origin = transport.nanoTime();
     this.agent = random.nextInt();
-    this.connections = new Connections(random);
+    this.handshakes = new Handshakes(random);
     this.services = new Services(this, random);
   }
 
@@ -85,9 +85,9 @@ final class Engine {
   void unsendable(Gid destination, String why) {
     call(
         () -> {
-          connections.all().stream()
-              .filter(connection -> connection.isWith(destination))
-              .forEach(connection -> connection.unsendable(why));
+          handshakes.all().stream()
+              .filter(handshake -> handshake.isWith(destination))
+              .forEach(handshake -> handshake.unsendable(why));
           services.unsendable(destination, why);
         });
   }
@@ -158,8 +158,8 @@ final class Engine {
           closed = true;
           listeners.clear();
           services.clear();
-          connections.all().forEach(Connection::end);
-          connections.all().forEach(Connection::forget);
+          handshakes.all().forEach(IbHandshake::end);
+          handshakes.all().forEach(IbHandshake::forget);
           deliveries.clear();
         });
     transport.wake();
@@ -175,7 +175,7 @@ final class Engine {
           if (!closed) {
             Supplier<VerbsException> error = () -> new VerbsException(Errno.EIO, why, cause);
             failure = Optional.of(error);
-            connections.all().forEach(connection -> connection.fail(error.get()));
+            handshakes.all().forEach(handshake -> handshake.fail(error.get()));
             services.fail(error.get());
             for (Listeners.Entry entry : listeners.all()) {
               deliver(() -> listeners.isOpen(entry), () -> entry.listener().failed(error.get()));
@@ -265,8 +265,8 @@ final class Engine {
     return PrivateData.of(ByteBuffer.allocate(Long.BYTES).putLong(nodeGuid).array());
   }
 
-  Connections connections() {
-    return connections;
+  Handshakes handshakes() {
+    return handshakes;
   }
 
   Listeners listeners() {
@@ -281,7 +281,7 @@ final class Engine {
   int size() {
     lock.lock();
     try {
-      return connections.size() + services.size() + timers.size() + deliveries.size();
+      return handshakes.size() + services.size() + timers.size() + deliveries.size();
     } finally {
       lock.unlock();
     }

@@ -76,9 +76,9 @@ public final class IbCarrier implements Carrier {
         () -> {
           engine.checkOpen();
           long transaction = engine.newTransaction();
-          ActiveConnection connection = new ActiveConnection(engine, transaction, request, events);
-          connection.begin(transaction);
-          return connection;
+          ActiveHandshake handshake = new ActiveHandshake(engine, transaction, request, events);
+          handshake.begin(transaction);
+          return handshake;
         });
   }
 

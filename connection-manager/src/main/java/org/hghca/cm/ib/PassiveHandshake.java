@@ -12,12 +12,12 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /** The end that is asked: REP. */
-final class PassiveConnection extends Connection {
+final class PassiveHandshake extends IbHandshake {
   private final long interval;
   private final int retries;
   private int qpNumber;
 
-  PassiveConnection(Engine engine, long transaction, Req req, ConnectRequest request) {
+  PassiveHandshake(Engine engine, long transaction, Req req, ConnectRequest request) {
     super(
         engine,
         request.path(),

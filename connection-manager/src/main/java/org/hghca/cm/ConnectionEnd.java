@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * The connection of an identifier: what was asked and answered, and what becomes of it. All under
  * the monitor of the {@link Lifecycle}.
  */
-final class Connection implements HandshakeEvents, End {
-  private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+final class ConnectionEnd implements HandshakeEvents, End {
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectionEnd.class);
 
   private final Lifecycle life;
   private final IdQueuePair queuePair;
@@ -29,7 +29,7 @@ final class Connection implements HandshakeEvents, End {
   private Handshake handshake;
   private Optional<ConnectReply> reply = Optional.empty();
 
-  private Connection(
+  private ConnectionEnd(
       Lifecycle life,
       IdQueuePair queuePair,
       CarrierKind kind,
@@ -43,13 +43,13 @@ final class Connection implements HandshakeEvents, End {
   }
 
   /** The active end; asks. */
-  static Connection ask(
+  static ConnectionEnd ask(
       Lifecycle life,
       IdQueuePair queuePair,
       CarrierKind kind,
       Carrier carrier,
       ConnectRequest request) {
-    Connection connection = new Connection(life, queuePair, kind, request, true);
+    ConnectionEnd connection = new ConnectionEnd(life, queuePair, kind, request, true);
     synchronized (life) {
       connection.handshake = carrier.connect(request, connection);
       life.to(CmState.CONNECTING);
@@ -58,13 +58,13 @@ final class Connection implements HandshakeEvents, End {
   }
 
   /** The passive end. */
-  static Connection asked(
+  static ConnectionEnd asked(
       Lifecycle life,
       IdQueuePair queuePair,
       CarrierKind kind,
       Handshake handshake,
       ConnectRequest request) {
-    Connection connection = new Connection(life, queuePair, kind, request, false);
+    ConnectionEnd connection = new ConnectionEnd(life, queuePair, kind, request, false);
     connection.handshake = handshake;
     return connection;
   }

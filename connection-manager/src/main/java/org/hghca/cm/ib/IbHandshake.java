@@ -21,7 +21,7 @@ import org.hghca.verbs.VerbsException;
  * One end of a connection: what both ends have in common, which is its end. All but the methods of
  * {@link Handshake} are called under the engine's lock.
  */
-abstract class Connection implements Handshake {
+abstract class IbHandshake implements Handshake {
 
   /** Where a connection is; the names are those of the specification. */
   enum State {
@@ -63,7 +63,7 @@ abstract class Connection implements Handshake {
   /** Whether the application has closed it: no event reaches it any more. */
   private boolean closed;
 
-  Connection(
+  IbHandshake(
       Engine engine,
       Path path,
       int ackTimeout,
@@ -71,7 +71,7 @@ abstract class Connection implements Handshake {
       long transaction,
       Optional<HandshakeEvents> events) {
     this.engine = engine;
-    this.localId = engine.connections().newId();
+    this.localId = engine.handshakes().newId();
     this.path = path;
     this.ackTimeout = ackTimeout;
     this.state = state;
@@ -161,7 +161,7 @@ abstract class Connection implements Handshake {
    * application does not wait for an answer that may never come, nor does the peer for its number.
    */
   final void becameStale() {
-    engine.connections().hasNoQp(this);
+    engine.handshakes().hasNoQp(this);
     switch (state) {
       case ESTABLISHED -> {
         sendDreq(PrivateData.EMPTY);
@@ -269,7 +269,7 @@ abstract class Connection implements Handshake {
           sendRej(encoded(rej(Reason.CONSUMER, PrivateData.EMPTY, PrivateData.EMPTY)));
       case ESTABLISHED -> sendDreq(PrivateData.EMPTY);
       case DREQ_RCVD -> release();
-      case DREQ_SENT, TIMEWAIT -> engine.connections().addEnding(this);
+      case DREQ_SENT, TIMEWAIT -> engine.handshakes().addEnding(this);
       case IDLE -> {}
     }
   }
@@ -280,7 +280,7 @@ abstract class Connection implements Handshake {
     state(State.DREQ_SENT);
     repeat(mad, releaseInterval(), releaseRetries(), this::notReleased);
     if (closed) {
-      engine.connections().addEnding(this);
+      engine.handshakes().addEnding(this);
     }
   }
 
@@ -335,7 +335,7 @@ abstract class Connection implements Handshake {
   }
 
   final void state(State next) {
-    engine.connections().changes(this, state, next);
+    engine.handshakes().changes(this, state, next);
     state = next;
   }
 
@@ -348,9 +348,9 @@ abstract class Connection implements Handshake {
   /** The end of all but the wait for packets under way. */
   final void enterTimeWait() {
     answered();
-    engine.connections().hasNoQp(this);
+    engine.handshakes().hasNoQp(this);
     state(State.TIMEWAIT);
-    engine.connections().addEnding(this);
+    engine.handshakes().addEnding(this);
     timeWait = Optional.of(engine.after(Timeouts.timeWait(ackTimeout), this::exitTimeWait));
   }
 
@@ -367,7 +367,7 @@ abstract class Connection implements Handshake {
     answered();
     timeWait.ifPresent(engine::cancel);
     state(State.IDLE);
-    engine.connections().remove(this);
+    engine.handshakes().remove(this);
   }
 
   final void repeat(byte[] mad, long interval, int retries, Runnable givenUp) {

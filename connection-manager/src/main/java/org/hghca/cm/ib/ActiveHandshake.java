@@ -13,14 +13,13 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /** The end that asks: REQ, then RTU. */
-final class ActiveConnection extends Connection {
+final class ActiveHandshake extends IbHandshake {
   private final ConnectRequest request;
 
   /** The RTU, for a peer that has not got it. */
   private Optional<byte[]> confirmation = Optional.empty();
 
-  ActiveConnection(
-      Engine engine, long transaction, ConnectRequest request, HandshakeEvents events) {
+  ActiveHandshake(Engine engine, long transaction, ConnectRequest request, HandshakeEvents events) {
     super(
         engine,
         request.path(),
@@ -35,7 +34,7 @@ final class ActiveConnection extends Connection {
     byte[] req =
         engine.encoded(
             () -> new Mad(transaction, Requests.toReq(request, localId, engine.nodeGuid())));
-    engine.connections().add(this);
+    engine.handshakes().add(this);
     repeat(req, Timeouts.request(path.packetLife()), Timeouts.RETRIES, this::unanswered);
   }
 
@@ -50,10 +49,10 @@ final class ActiveConnection extends Connection {
     switch (state()) {
       case REQ_SENT -> {
         RemoteEnd qp = new RemoteEnd(peer(), rep.caGuid(), rep.qpNumber());
-        engine.connections().withQp(qp).ifPresent(Connection::becameStale);
+        engine.handshakes().withQp(qp).ifPresent(IbHandshake::becameStale);
         answered();
         remote(rep.localId(), qp);
-        engine.connections().hasQp(this, qp);
+        engine.handshakes().hasQp(this, qp);
         state(State.REP_RCVD);
         ConnectReply reply = Requests.toReply(rep, path);
         report(events -> events.replied(reply));
