@@ -320,7 +320,7 @@ final class Addressing {
   }
 
   Carrier carrier(SharedDevice device) {
-    return device.carrier(kind(device));
+    return kind(device).of(device);
   }
 
   /** Whether the local address is of a device. */

@@ -49,6 +49,6 @@ final class CmOptions {
   }
 
   CarrierKind carrier(SharedDevice device) {
-    return carrier.or(CarrierKind::configured).orElseGet(device::defaultKind);
+    return carrier.or(CarrierKind::configured).orElseGet(() -> CarrierKind.announced(device));
   }
 }

@@ -1,6 +1,5 @@
 package org.hghca.cm;
 
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -9,7 +8,6 @@ import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.ib.IbCarrier;
 import org.hghca.cm.tcp.TcpCarrier;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -32,7 +30,8 @@ final class DeviceCarriers {
 
   // Under the monitor of this object.
 
-  private final Map<CarrierKind, Carrier> carriers = new EnumMap<>(CarrierKind.class);
+  private Optional<Carrier> ib = Optional.empty();
+  private Optional<Carrier> tcp = Optional.empty();
   private Optional<Context> opened = Optional.empty();
   private boolean owned;
 
@@ -120,11 +119,13 @@ final class DeviceCarriers {
 
   private void closeAll() {
     Releases releases = new Releases();
-    carriers.values().forEach(carrier -> releases.add(carrier::close));
+    ib.ifPresent(carrier -> releases.add(carrier::close));
+    tcp.ifPresent(carrier -> releases.add(carrier::close));
     if (owned) {
       opened.ifPresent(context -> releases.add(context::close));
     }
-    carriers.clear();
+    ib = Optional.empty();
+    tcp = Optional.empty();
     opened = Optional.empty();
     releases.run();
   }
@@ -141,27 +142,22 @@ final class DeviceCarriers {
     return opened.orElseThrow();
   }
 
-  /** What the device announces: the InfiniBand CM if it has the queue pair for it. */
-  CarrierKind defaultKind() {
-    return context().queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR)
-        ? CarrierKind.IB
-        : CarrierKind.TCP;
-  }
-
   /**
-   * The carrier of a kind.
+   * The InfiniBand connection manager.
    *
    * @throws VerbsException EOPNOTSUPP when the device cannot have it; EBUSY when another program
    *     has its queue pair of the general services
    */
-  synchronized Carrier carrier(CarrierKind kind) {
-    return carriers.computeIfAbsent(kind, this::open);
+  synchronized Carrier ib() {
+    Carrier carrier = ib.orElseGet(() -> IbCarrier.of(context()));
+    ib = Optional.of(carrier);
+    return carrier;
   }
 
-  private Carrier open(CarrierKind kind) {
-    return switch (kind) {
-      case TCP -> TcpCarrier.of(context());
-      case IB -> IbCarrier.of(context());
-    };
+  /** The carrier by TCP. */
+  synchronized Carrier tcp() {
+    Carrier carrier = tcp.orElseGet(() -> TcpCarrier.of(context()));
+    tcp = Optional.of(carrier);
+    return carrier;
   }
 }

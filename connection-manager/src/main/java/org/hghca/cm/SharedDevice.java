@@ -1,7 +1,6 @@
 package org.hghca.cm;
 
 import java.util.function.Supplier;
-import org.hghca.cm.carrier.Carrier;
 import org.hghca.verbs.Context;
 
 /**
@@ -32,13 +31,5 @@ record SharedDevice(Context context, DeviceCarriers carriers) {
 
   void release() {
     carriers.release();
-  }
-
-  CarrierKind defaultKind() {
-    return carriers.defaultKind();
-  }
-
-  Carrier carrier(CarrierKind kind) {
-    return carriers.carrier(kind);
   }
 }
