@@ -7,6 +7,7 @@ import java.util.Optional;
 import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.SourceGid;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Errno;

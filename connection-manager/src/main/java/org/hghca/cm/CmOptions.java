@@ -1,6 +1,7 @@
 package org.hghca.cm;
 
 import java.util.Optional;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 

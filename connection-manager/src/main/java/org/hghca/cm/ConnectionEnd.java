@@ -7,6 +7,7 @@ import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Refusals;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;

@@ -4,6 +4,7 @@ import java.util.Optional;
 import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Refusals;
 import org.hghca.cm.carrier.Registration;
 import org.hghca.cm.carrier.ServiceEvents;
 import org.hghca.cm.carrier.ServiceHandshake;

@@ -63,6 +63,7 @@ class ArrowsTest {
   private static final List<String> CONNECTION_MANAGER =
       List.of(
           "org.hghca.cm",
+          "org.hghca.cm.device",
           "org.hghca.cm.ib",
           "org.hghca.cm.tcp",
           "org.hghca.cm.mad",

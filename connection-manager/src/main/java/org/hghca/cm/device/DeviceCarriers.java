@@ -1,4 +1,4 @@
-package org.hghca.cm;
+package org.hghca.cm.device;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -20,7 +20,7 @@ import org.hghca.verbs.VerbsException;
  * one leaves waits until the device is closed, and opens it again. The users are counted under the
  * monitor of the table, which nobody holds for long. Thread-safe.
  */
-final class DeviceCarriers {
+public final class DeviceCarriers {
   private static final Map<String, DeviceCarriers> TABLE = new HashMap<>();
 
   private final String locator;
@@ -47,7 +47,7 @@ final class DeviceCarriers {
    * @param opener opens the device for its first user
    * @param owned whether the context is closed with the last user
    */
-  static DeviceCarriers use(String locator, Supplier<Context> opener, boolean owned) {
+  public static DeviceCarriers use(String locator, Supplier<Context> opener, boolean owned) {
     DeviceCarriers shared;
     synchronized (TABLE) {
       shared = TABLE.computeIfAbsent(locator, DeviceCarriers::new);
@@ -74,7 +74,7 @@ final class DeviceCarriers {
    *
    * @throws VerbsException ENODEV when the last user has left
    */
-  void retain() {
+  public void retain() {
     synchronized (TABLE) {
       if (users == 0) {
         throw new VerbsException(Errno.ENODEV, locator + " is being closed");
@@ -84,7 +84,7 @@ final class DeviceCarriers {
   }
 
   /** Removes a user. The last one closes the carriers, and the device if it is owned. */
-  void release() {
+  public void release() {
     synchronized (TABLE) {
       users--;
       if (users > 0) {
@@ -131,14 +131,14 @@ final class DeviceCarriers {
   }
 
   /** How many devices have carriers or users. */
-  static int count() {
+  public static int count() {
     synchronized (TABLE) {
       return TABLE.size();
     }
   }
 
   /** That of the first user. */
-  synchronized Context context() {
+  public synchronized Context context() {
     return opened.orElseThrow();
   }
 
@@ -148,14 +148,14 @@ final class DeviceCarriers {
    * @throws VerbsException EOPNOTSUPP when the device cannot have it; EBUSY when another program
    *     has its queue pair of the general services
    */
-  synchronized Carrier ib() {
+  public synchronized Carrier ib() {
     Carrier carrier = ib.orElseGet(() -> IbCarrier.of(context()));
     ib = Optional.of(carrier);
     return carrier;
   }
 
   /** The carrier by TCP. */
-  synchronized Carrier tcp() {
+  public synchronized Carrier tcp() {
     Carrier carrier = tcp.orElseGet(() -> TcpCarrier.of(context()));
     tcp = Optional.of(carrier);
     return carrier;

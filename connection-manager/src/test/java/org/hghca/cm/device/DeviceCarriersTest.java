@@ -1,4 +1,4 @@
-package org.hghca.cm;
+package org.hghca.cm.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
