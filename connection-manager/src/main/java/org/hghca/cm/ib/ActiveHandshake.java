@@ -19,9 +19,15 @@ final class ActiveHandshake extends IbHandshake {
   /** The RTU, for a peer that has not got it. */
   private Optional<byte[]> confirmation = Optional.empty();
 
-  ActiveHandshake(Engine engine, long transaction, ConnectRequest request, HandshakeEvents events) {
+  ActiveHandshake(
+      MadAgent agent,
+      Handshakes handshakes,
+      long transaction,
+      ConnectRequest request,
+      HandshakeEvents events) {
     super(
-        engine,
+        agent,
+        handshakes,
         request.path(),
         request.ackTimeout(),
         State.REQ_SENT,
@@ -30,11 +36,11 @@ final class ActiveHandshake extends IbHandshake {
     this.request = request;
   }
 
-  void begin(long transaction) {
+  void begin() {
     byte[] req =
-        engine.encoded(
-            () -> new Mad(transaction, Requests.toReq(request, localId, engine.nodeGuid())));
-    engine.handshakes().add(this);
+        agent.encoded(
+            () -> new Mad(transaction, Requests.toReq(request, localId, agent.nodeGuid())));
+    handshakes.add(this);
     repeat(req, Timeouts.request(path.packetLife()), Timeouts.RETRIES, this::unanswered);
   }
 
@@ -49,10 +55,10 @@ final class ActiveHandshake extends IbHandshake {
     switch (state()) {
       case REQ_SENT -> {
         RemoteEnd qp = new RemoteEnd(peer(), rep.caGuid(), rep.qpNumber());
-        engine.handshakes().withQp(qp).ifPresent(IbHandshake::becameStale);
+        handshakes.withQp(qp).ifPresent(IbHandshake::becameStale);
         answered();
         remote(rep.localId(), qp);
-        engine.handshakes().hasQp(this, qp);
+        handshakes.hasQp(this, qp);
         state(State.REP_RCVD);
         ConnectReply reply = Requests.toReply(rep, path);
         report(events -> events.replied(reply));
@@ -90,7 +96,7 @@ final class ActiveHandshake extends IbHandshake {
 
   @Override
   public void confirm(PrivateData privateData) {
-    engine.call(
+    agent.call(
         () -> {
           expect("confirm", State.REP_RCVD);
           byte[] rtu = encoded(new Rtu(localId, remoteId(), privateData));

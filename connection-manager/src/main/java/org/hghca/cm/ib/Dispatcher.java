@@ -23,14 +23,20 @@ import org.hghca.verbs.Gid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds the connection that a message is for. Used under the engine's lock. */
+/** Finds the connection that a message is for. Used under the agent's lock. */
 final class Dispatcher {
   private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
-  private final Engine engine;
+  private final MadAgent agent;
+  private final Handshakes handshakes;
+  private final Listeners listeners;
+  private final Services services;
 
-  Dispatcher(Engine engine) {
-    this.engine = engine;
+  Dispatcher(MadAgent agent, Handshakes handshakes, Listeners listeners, Services services) {
+    this.agent = agent;
+    this.handshakes = handshakes;
+    this.listeners = listeners;
+    this.services = services;
   }
 
   void received(Mad mad, Arrival from) {
@@ -48,15 +54,15 @@ final class Dispatcher {
       case Drep drep ->
           withIds(drep.remoteId(), drep.localId(), from)
               .ifPresent(found -> found.receivedDrep(drep));
-      case SidrReq sidrReq -> engine.services().asked(mad.transactionId(), sidrReq, from);
-      case SidrRep sidrRep -> engine.services().answered(sidrRep, from);
+      case SidrReq sidrReq -> services.asked(mad.transactionId(), sidrReq, from);
+      case SidrRep sidrRep -> services.answered(sidrRep, from);
       // As Linux over Ethernet, where paths are not the connection manager's.
       case Lap _, Apr _ -> LOG.debug("Dropped from {}: {}", from.peer(), mad);
     }
   }
 
   private Optional<IbHandshake> withId(int localId, Arrival from) {
-    return engine.handshakes().withId(localId).filter(found -> found.isWith(from.peer()));
+    return handshakes.withId(localId).filter(found -> found.isWith(from.peer()));
   }
 
   private Optional<IbHandshake> withIds(int own, int peer, Arrival from) {
@@ -79,7 +85,7 @@ final class Dispatcher {
       return Optional.empty();
     }
     long guid = ByteBuffer.wrap(rej.information().toArray()).getLong();
-    return engine.handshakes().withRequest(new RemoteEnd(from.peer(), guid, rej.localId()));
+    return handshakes.withRequest(new RemoteEnd(from.peer(), guid, rej.localId()));
   }
 
   private void disconnect(long transaction, Dreq dreq, Arrival from) {
@@ -92,13 +98,13 @@ final class Dispatcher {
                       /* localId= */ dreq.remoteId(),
                       /* remoteId= */ dreq.localId(),
                       PrivateData.EMPTY);
-              engine.send(engine.encoded(new Mad(transaction, drep)), from.back());
+              agent.send(agent.encoded(new Mad(transaction, drep)), from.back());
             });
   }
 
   private void request(long transaction, Req req, Arrival from) {
     RemoteEnd asked = new RemoteEnd(from.peer(), req.caGuid(), req.localId());
-    Optional<IbHandshake> known = engine.handshakes().withRequest(asked);
+    Optional<IbHandshake> known = handshakes.withRequest(asked);
     if (known.isPresent()) {
       if (known.get().state() == IbHandshake.State.TIMEWAIT) {
         reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
@@ -108,17 +114,17 @@ final class Dispatcher {
       return;
     }
     RemoteEnd qp = new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber());
-    Optional<IbHandshake> stale = engine.handshakes().withQp(qp);
+    Optional<IbHandshake> stale = handshakes.withQp(qp);
     if (stale.isPresent()) {
       reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
       stale.get().becameStale();
       return;
     }
-    if (!engine.listeners().hasService(req.serviceId())) {
+    if (!listeners.hasService(req.serviceId())) {
       reject(transaction, req, from, Reason.SERVICE_ID, PrivateData.EMPTY);
       return;
     }
-    OptionalInt index = engine.indexOf(req.primary().remoteGid());
+    OptionalInt index = agent.indexOf(req.primary().remoteGid());
     if (index.isEmpty()) {
       reject(transaction, req, from, Reason.GID, bytes(from.own()));
     } else if (!Requests.isKnownTransport(req)) {
@@ -139,23 +145,22 @@ final class Dispatcher {
             req.privateData(),
             from);
     Optional<Listeners.Entry> listener =
-        addresses.flatMap(
-            both -> engine.listeners().at(req.serviceId(), both.local().getAddress()));
+        addresses.flatMap(both -> listeners.at(req.serviceId(), both.local().getAddress()));
     if (listener.isEmpty()) {
       reject(transaction, req, from, Reason.CONSUMER, PrivateData.EMPTY);
       return;
     }
-    if (engine.handshakes().isFullFor(from.peer())) {
+    if (handshakes.isFullFor(from.peer())) {
       LOG.debug("Dropped from {}: too many requests are pending", from.peer());
       return;
     }
     ConnectRequest request =
-        Requests.toRequest(req, addresses.orElseThrow(), index, engine::indexOf);
-    PassiveHandshake handshake = new PassiveHandshake(engine, transaction, req, request);
+        Requests.toRequest(req, addresses.orElseThrow(), index, agent::indexOf);
+    PassiveHandshake handshake = new PassiveHandshake(agent, handshakes, transaction, req, request);
     handshake.remote(req.localId(), new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber()));
     handshake.remoteRequest(new RemoteEnd(from.peer(), req.caGuid(), req.localId()));
-    engine.handshakes().add(handshake);
-    engine.deliver(
+    handshakes.add(handshake);
+    agent.deliver(
         () -> isListening(listener.get(), handshake),
         () -> offer(listener.get(), handshake, request));
   }
@@ -165,7 +170,7 @@ final class Dispatcher {
     if (handshake.state() == IbHandshake.State.IDLE) {
       return false;
     }
-    if (!engine.listeners().isOpen(listener)) {
+    if (!listeners.isOpen(listener)) {
       handshake.refuse(Reason.SERVICE_ID);
       return false;
     }
@@ -180,7 +185,7 @@ final class Dispatcher {
       handshake.close();
       throw e;
     }
-    engine.call(() -> events.ifPresentOrElse(handshake::events, handshake::forget));
+    agent.call(() -> events.ifPresentOrElse(handshake::events, handshake::forget));
   }
 
   private static PrivateData bytes(Gid gid) {
@@ -192,6 +197,6 @@ final class Dispatcher {
   private void reject(
       long transaction, Req req, Arrival from, int reason, PrivateData information) {
     Rej rej = new Rej(0, req.localId(), Reason.OF_REQ, reason, information, PrivateData.EMPTY);
-    engine.send(engine.encoded(new Mad(transaction, rej)), from.back());
+    agent.send(agent.encoded(new Mad(transaction, rej)), from.back());
   }
 }

@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
 import org.hghca.cm.ib.IbHandshake.State;
 import org.hghca.verbs.Gid;
 
-/** The connections of a device by what peers name them with. Used under the engine's lock. */
+/** The connections of a device by what peers name them with. Used under the agent's lock. */
 final class Handshakes {
 
   /** Maximum number of connections that are ending; for one more, the oldest is removed. */

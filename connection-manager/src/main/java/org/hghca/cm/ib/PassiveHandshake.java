@@ -17,9 +17,11 @@ final class PassiveHandshake extends IbHandshake {
   private final int retries;
   private int qpNumber;
 
-  PassiveHandshake(Engine engine, long transaction, Req req, ConnectRequest request) {
+  PassiveHandshake(
+      MadAgent agent, Handshakes handshakes, long transaction, Req req, ConnectRequest request) {
     super(
-        engine,
+        agent,
+        handshakes,
         request.path(),
         request.ackTimeout(),
         State.REQ_RCVD,
@@ -31,10 +33,10 @@ final class PassiveHandshake extends IbHandshake {
 
   @Override
   public void reply(ConnectReply reply) {
-    engine.call(
+    agent.call(
         () -> {
           expect("reply", State.REQ_RCVD);
-          Rep rep = Requests.toRep(reply, localId, remoteId(), engine.nodeGuid());
+          Rep rep = Requests.toRep(reply, localId, remoteId(), agent.nodeGuid());
           byte[] mad = encoded(rep);
           qpNumber = reply.qpNumber();
           state(State.REP_SENT);
@@ -57,7 +59,7 @@ final class PassiveHandshake extends IbHandshake {
 
   @Override
   public void firstPacket() {
-    engine.call(
+    agent.call(
         () -> {
           expect("firstPacket", State.REP_SENT, State.ESTABLISHED);
           if (state() == State.REP_SENT) {
