@@ -223,7 +223,7 @@ public final class EventChannel implements AutoCloseable {
       waiters.removeIf(CompletableFuture::isDone);
       waiters.add(waiter);
     } else {
-      first.owner().delivered();
+      first.owner().deliveries().add();
       waiter.complete(first);
     }
     return waiter;
@@ -237,14 +237,14 @@ public final class EventChannel implements AutoCloseable {
   }
 
   private synchronized void putBack(CmEvent event) {
-    event.owner().undelivered();
+    event.owner().deliveries().remove();
     if (!closed && !pass(event)) {
       events.addFirst(event);
     }
   }
 
   private boolean pass(CmEvent event) {
-    event.owner().delivered();
+    event.owner().deliveries().add();
     for (CompletableFuture<CmEvent> waiter = waiters.poll();
         waiter != null;
         waiter = waiters.poll()) {
@@ -252,7 +252,7 @@ public final class EventChannel implements AutoCloseable {
         return true;
       }
     }
-    event.owner().undelivered();
+    event.owner().deliveries().remove();
     return false;
   }
 

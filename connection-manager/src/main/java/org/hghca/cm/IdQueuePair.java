@@ -1,5 +1,6 @@
 package org.hghca.cm;
 
+import java.net.InetAddress;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -150,13 +151,18 @@ final class IdQueuePair {
     groups.add(group);
   }
 
-  /** Takes no part in a multicast group any more; says whether it did. */
-  boolean leave(Gid group) {
+  /**
+   * Takes no part in a multicast group any more.
+   *
+   * @throws VerbsException EADDRNOTAVAIL when it did not
+   */
+  void leave(InetAddress address) {
+    Gid group = Gid.of(address);
     if (!groups.remove(group)) {
-      return false;
+      throw new VerbsException(
+          Errno.EADDRNOTAVAIL, "the identifier has not joined " + address.getHostAddress());
     }
     queuePair.ifPresent(pair -> pair.detachMulticast(group));
-    return true;
   }
 
   /** Adds what its end requires. */
