@@ -18,10 +18,7 @@ class ArrowsTest {
 
   /** The classes of the API that use its spi. */
   private static final List<String> API_USES_OF_SPI =
-      List.of(
-          "org.hghca.verbs.RdmaDevices",
-          "org.hghca.verbs.RequestAccess",
-          "org.hghca.verbs.SendRequest");
+      List.of("org.hghca.verbs.RdmaDevices", "org.hghca.verbs.RequestAccess");
 
   /** The packages of vfio, each of which uses only those after it. */
   private static final List<String> VFIO =

@@ -366,10 +366,13 @@ final class RoceCompletionQueue extends Resource
         wrId,
         CompletionCodes.status(CompletionEntry.status(result)),
         CompletionCodes.opcode(CompletionEntry.opcode(result), isReceive),
-        flags,
         CompletionEntry.vendorError(result),
+        qp.number());
+    ACCESS.fillMessage(
+        out,
+        index,
         CompletionEntry.BYTE_LENGTH.get(from, at),
-        qp.number(),
+        flags,
         immediate,
         isReceive ? source(qp, from, at) : 0);
   }
