@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.hghca.cm.device.Releases;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;

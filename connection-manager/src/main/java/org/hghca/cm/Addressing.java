@@ -4,16 +4,20 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.carrier.Listener;
 import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.Registration;
+import org.hghca.cm.carrier.Route;
+import org.hghca.cm.device.DeviceCarriers;
+import org.hghca.cm.device.Releases;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
@@ -30,6 +34,7 @@ final class Addressing {
   private final Lifecycle life;
   private final CmDevices devices;
   private final PortSpace space;
+  private final Consumer<SharedDevice> inUse;
   private final CmOptions options = new CmOptions();
   private InetSocketAddress local = new InetSocketAddress(0);
   private InetSocketAddress remote = new InetSocketAddress(0);
@@ -37,10 +42,16 @@ final class Addressing {
   private Optional<CmDevices.Place> place = Optional.empty();
   private Optional<Path> path = Optional.empty();
 
-  Addressing(Lifecycle life, CmDevices devices, PortSpace space) {
+  /**
+   * Addresses that are not known.
+   *
+   * @param inUse takes each device that the identifier uses; may throw VerbsException
+   */
+  Addressing(Lifecycle life, CmDevices devices, PortSpace space, Consumer<SharedDevice> inUse) {
     this.life = life;
     this.devices = devices;
     this.space = space;
+    this.inUse = inUse;
   }
 
   CmOptions options() {
@@ -96,7 +107,7 @@ final class Addressing {
   /** Takes over the release of a place's device; releases it where that fails. */
   private void take(CmDevices.Place found) {
     try {
-      life.channel().use(found.device());
+      inUse.accept(found.device());
     } catch (VerbsException e) {
       found.device().release();
       throw e;
@@ -140,7 +151,7 @@ final class Addressing {
       if (place.isPresent()) { // by the local address
         remote = reached(place.get());
         life.to(CmState.ADDRESS_RESOLVED);
-        life.post(life.event(CmEventType.ADDR_RESOLVED));
+        life.post(Report.of(CmEventType.ADDR_RESOLVED));
         return;
       }
       life.to(CmState.RESOLVING_ADDRESS);
@@ -202,7 +213,7 @@ final class Addressing {
         local = new InetSocketAddress(found.address(), local.getPort());
         remote = reached(found);
         life.to(CmState.ADDRESS_RESOLVED);
-        life.post(life.event(CmEventType.ADDR_RESOLVED));
+        life.post(Report.of(CmEventType.ADDR_RESOLVED));
         return;
       }
     }
@@ -219,7 +230,7 @@ final class Addressing {
   private void unresolved(VerbsException cause) {
     synchronized (life) {
       if (life.moves(CmState.RESOLVING_ADDRESS, CmState.BOUND)) {
-        life.post(life.failure(CmEventType.ADDR_ERROR, cause));
+        life.post(Report.failure(CmEventType.ADDR_ERROR, cause));
       }
     }
   }
@@ -244,7 +255,10 @@ final class Addressing {
   }
 
   /** {@link CmId#resolveRoute}. */
-  void resolveRoute() {
+  void resolveRoute(Duration limit) {
+    if (limit.isZero() || limit.isNegative()) {
+      throw new VerbsException(Errno.EINVAL, "the time limit must be above zero");
+    }
     synchronized (life) {
       life.require("resolve a route", CmState.ADDRESS_RESOLVED);
       try {
@@ -259,34 +273,28 @@ final class Addressing {
                         HOP_LIMIT,
                         options.packetLife()));
         life.to(CmState.ROUTE_RESOLVED);
-        life.post(life.event(CmEventType.ROUTE_RESOLVED));
+        life.post(Report.of(CmEventType.ROUTE_RESOLVED));
       } catch (VerbsException e) {
-        life.post(life.failure(CmEventType.ROUTE_ERROR, e));
+        life.post(Report.failure(CmEventType.ROUTE_ERROR, e));
       }
     }
   }
 
-  /** Where datagrams to a group go. */
+  /**
+   * Where datagrams to a group go.
+   *
+   * @throws VerbsException EINVAL in port space TCP, and for the address of no group
+   */
   DatagramParameters to(Gid group) {
+    if (space != PortSpace.UDP || !group.isMulticast()) {
+      throw new VerbsException(
+          Errno.EINVAL, "port space UDP and the address of a group are needed");
+    }
     int index = kind(device()).sourceIndex(device().context(), local.getAddress());
     return new DatagramParameters(
         new AddressVector(group, index, 0, HOP_LIMIT, options.typeOfService(), 0, port()),
         QueuePair.MULTICAST_NUMBER,
         DatagramParameters.UDP_QKEY);
-  }
-
-  /**
-   * Listens at the place that the local address names, or for all addresses.
-   *
-   * @return the devices on which it listens
-   */
-  List<SharedDevice> listen(Listening listening) {
-    if (place.isEmpty()) {
-      return Everywhere.listen(devices, this, listening);
-    }
-    CmDevices.Place where = place.get();
-    listening.add(where.device(), listener -> listen(where, listener));
-    return List.of(where.device());
   }
 
   /** Listens at a place. */
@@ -320,7 +328,7 @@ final class Addressing {
   }
 
   Carrier carrier(SharedDevice device) {
-    return device.carrier(kind(device));
+    return kind(device).of(device);
   }
 
   /** Whether the local address is of a device. */
@@ -328,9 +336,9 @@ final class Addressing {
     return place.isPresent() && place.get().device().carriers().equals(device);
   }
 
-  /** Keeps the device's carriers for another channel. */
-  void use(EventChannel channel) {
-    place.ifPresent(where -> channel.use(where.device()));
+  /** The device with its address, once they are known. */
+  Optional<CmDevices.Place> place() {
+    return place;
   }
 
   /** Adds what its end requires. */

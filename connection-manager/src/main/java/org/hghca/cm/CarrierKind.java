@@ -4,9 +4,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Locale;
 import java.util.Optional;
+import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.SourceGid;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
@@ -37,6 +40,24 @@ public enum CarrierKind {
     }
     throw new VerbsException(
         Errno.EINVAL, "-Dhghca.cm.carrier must be ib or tcp, not '%s'".formatted(text));
+  }
+
+  /** What a device announces: the InfiniBand CM if it has the queue pair for it. */
+  static CarrierKind announced(SharedDevice device) {
+    return device.context().queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR) ? IB : TCP;
+  }
+
+  /**
+   * The carrier of a device.
+   *
+   * @throws VerbsException EOPNOTSUPP when the device cannot have it; EBUSY when another program
+   *     has its queue pair of the general services
+   */
+  Carrier of(SharedDevice device) {
+    return switch (this) {
+      case IB -> device.carriers().ib();
+      case TCP -> device.carriers().tcp();
+    };
   }
 
   /**

@@ -3,7 +3,6 @@ package org.hghca.cm;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
@@ -12,60 +11,32 @@ import org.hghca.verbs.VerbsException;
  */
 public final class CmEvent implements AutoCloseable {
   private final CmId id;
-  private final CmEventType type;
-  private final int status;
-  private final String message;
-  private final ConnectionParameters parameters;
+  private final Report report;
   private final Optional<CmId> listener;
-  private final Optional<DatagramParameters> datagram;
   private final AtomicBoolean acknowledged = new AtomicBoolean();
 
-  private CmEvent(
-      CmId id,
-      CmEventType type,
-      int status,
-      String message,
-      ConnectionParameters parameters,
-      Optional<CmId> listener,
-      Optional<DatagramParameters> datagram) {
+  private CmEvent(CmId id, Report report, Optional<CmId> listener) {
     this.id = Objects.requireNonNull(id);
-    this.type = type;
-    this.status = status;
-    this.message = message;
-    this.parameters = parameters;
+    this.report = report;
     this.listener = listener;
-    this.datagram = datagram;
   }
 
-  static CmEvent of(CmId id, CmEventType type) {
-    return failure(id, type, 0, "");
+  static CmEvent of(CmId id, Report report) {
+    return new CmEvent(id, report, Optional.empty());
   }
 
-  static CmEvent failure(CmId id, CmEventType type, int status, String message) {
-    return new CmEvent(
-        id,
-        type,
-        status,
-        message,
-        ConnectionParameters.DEFAULT,
-        Optional.empty(),
-        Optional.empty());
+  /** A request for a new identifier. */
+  static CmEvent request(CmId child, CmId listener, ConnectionParameters parameters) {
+    Report request = Report.of(CmEventType.CONNECT_REQUEST).with(parameters);
+    return new CmEvent(child, request, Optional.of(listener));
   }
 
-  CmEvent with(ConnectionParameters changed) {
-    return new CmEvent(id, type, status, message, changed, listener, datagram);
+  CmEvent with(Report changed) {
+    return new CmEvent(id, changed, listener);
   }
 
-  CmEvent from(CmId listening) {
-    return new CmEvent(id, type, status, message, parameters, Optional.of(listening), datagram);
-  }
-
-  CmEvent with(DatagramParameters destination) {
-    return new CmEvent(id, type, status, message, parameters, listener, Optional.of(destination));
-  }
-
-  CmEvent as(CmEventType changed) {
-    return new CmEvent(id, changed, status, message, parameters, listener, datagram);
+  Report report() {
+    return report;
   }
 
   /** The identifier: of {@link CmEventType#CONNECT_REQUEST} a new one. */
@@ -75,7 +46,7 @@ public final class CmEvent implements AutoCloseable {
 
   /** What happened. */
   public CmEventType type() {
-    return type;
+    return report.type();
   }
 
   /**
@@ -84,17 +55,17 @@ public final class CmEvent implements AutoCloseable {
    * CmEventType#UNREACHABLE} with datagrams a positive SIDR status.
    */
   public int status() {
-    return status;
+    return report.status();
   }
 
   /** What the status means, and what was tried; empty for success. */
   public String message() {
-    return message;
+    return report.message();
   }
 
   /** The private data of the peer; padded with zeros by some carriers. */
   public byte[] privateData() {
-    return parameters.privateData();
+    return report.parameters().privateData();
   }
 
   /**
@@ -103,7 +74,7 @@ public final class CmEvent implements AutoCloseable {
    * is what it may have outstanding.
    */
   public ConnectionParameters parameters() {
-    return parameters;
+    return report.parameters();
   }
 
   /** Of {@link CmEventType#CONNECT_REQUEST}: the identifier that listens. */
@@ -113,7 +84,7 @@ public final class CmEvent implements AutoCloseable {
 
   /** Where datagrams go, once that is known. */
   public Optional<DatagramParameters> datagram() {
-    return datagram;
+    return report.datagram();
   }
 
   /** The identifier that cannot be closed before this event is acknowledged. */
@@ -124,7 +95,7 @@ public final class CmEvent implements AutoCloseable {
   /** {@code rdma_ack_cm_event}. Acknowledging twice does nothing. */
   public void acknowledge() {
     if (acknowledged.compareAndSet(false, true)) {
-      owner().acknowledged();
+      owner().deliveries().remove();
     }
   }
 
@@ -134,21 +105,13 @@ public final class CmEvent implements AutoCloseable {
     acknowledge();
   }
 
-  /** The failure that this event reports: ECONNREFUSED for a refusal, else that of the status. */
+  /** The failure that this event reports. */
   VerbsException failure() {
-    Errno errno = type == CmEventType.REJECTED ? Errno.ECONNREFUSED : Errno.EIO;
-    for (Errno known : Errno.values()) {
-      if (known.number() == -status) {
-        errno = known;
-      }
-    }
-    return new VerbsException(errno, "%s: %s".formatted(type.symbol(), message));
+    return report.failure();
   }
 
   @Override
   public String toString() {
-    return message.isEmpty()
-        ? type.symbol()
-        : "%s, status %d: %s".formatted(type.symbol(), status, message);
+    return report.toString();
   }
 }

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -14,6 +15,9 @@ import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceRequest;
+import org.hghca.cm.device.DeviceCarriers;
+import org.hghca.cm.device.Releases;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
@@ -43,7 +47,7 @@ public final class CmId implements AutoCloseable {
 
   private final CmDevices devices;
   private final PortSpace space;
-  private final Optional<SynchronousCalls> calls;
+  private final Calls calls;
   private final Deliveries deliveries = new Deliveries();
   private final BacklogPlace place;
   private final Lifecycle life;
@@ -51,6 +55,7 @@ public final class CmId implements AutoCloseable {
   private final IdQueuePair queuePair;
   private final Set<DeviceCarriers> failed = new HashSet<>();
   private Optional<End> end = Optional.empty();
+  private EventChannel channel;
 
   CmId(EventChannel channel, CmDevices devices, PortSpace space, boolean synchronous) {
     this(channel, devices, space, synchronous, CmState.IDLE, BacklogPlace.none());
@@ -66,9 +71,10 @@ public final class CmId implements AutoCloseable {
     this.devices = devices;
     this.space = Objects.requireNonNull(space);
     this.place = place;
-    this.life = new Lifecycle(this, channel, state, place);
-    this.calls = synchronous ? Optional.of(new SynchronousCalls(life)) : Optional.empty();
-    this.addressing = new Addressing(life, devices, space);
+    this.channel = channel;
+    this.life = new Lifecycle(state, place, report -> this.channel.post(CmEvent.of(this, report)));
+    this.calls = new Calls(this, synchronous);
+    this.addressing = new Addressing(life, devices, space, device -> channel().use(device));
     this.queuePair = new IdQueuePair(space);
     channel.add(this);
   }
@@ -90,7 +96,9 @@ public final class CmId implements AutoCloseable {
 
   /** Where events arrive: of a synchronous identifier, its own. */
   public EventChannel channel() {
-    return life.channel();
+    synchronized (life) {
+      return channel;
+    }
   }
 
   /** {@code rdma_get_local_addr}; the wildcard address with port 0 before it is known. */
@@ -131,8 +139,6 @@ public final class CmId implements AutoCloseable {
       return addressing.path().map(Path::vector);
     }
   }
-
-  // Options.
 
   /** {@code RDMA_OPTION_ID_TOS}: the traffic class of the path, 8 bits; before resolveRoute. */
   public void typeOfService(int trafficClass) {
@@ -186,8 +192,8 @@ public final class CmId implements AutoCloseable {
    *     multicast group
    */
   public void resolveAddress(InetSocketAddress to, Duration limit) {
-    Duration enough = limit.plus(SynchronousCalls.LIMIT); // its event comes within the limit
-    call(() -> addressing.resolve(to, limit), enough, CmEventType.ADDR_RESOLVED);
+    Duration enough = limit.plus(Calls.LIMIT); // its event comes within the limit
+    calls.run(() -> addressing.resolve(to, limit), enough, CmEventType.ADDR_RESOLVED);
   }
 
   /** {@code rdma_resolve_addr} from a local address. */
@@ -198,10 +204,7 @@ public final class CmId implements AutoCloseable {
 
   /** {@code rdma_resolve_route}: ROUTE_RESOLVED or ROUTE_ERROR follows. */
   public void resolveRoute(Duration limit) {
-    if (limit.isZero() || limit.isNegative()) {
-      throw new VerbsException(Errno.EINVAL, "the time limit must be above zero");
-    }
-    call(addressing::resolveRoute, limit, CmEventType.ROUTE_RESOLVED);
+    calls.run(() -> addressing.resolveRoute(limit), limit, CmEventType.ROUTE_RESOLVED);
   }
 
   // Listening.
@@ -219,35 +222,31 @@ public final class CmId implements AutoCloseable {
     Listening listening =
         new Listening(this, backlog <= 0 ? MAX_BACKLOG : Math.min(backlog, MAX_BACKLOG));
     try {
-      listen(listening);
+      synchronized (life) {
+        life.require("listen", CmState.IDLE, CmState.BOUND);
+        if (life.state() == CmState.IDLE) {
+          bind(new InetSocketAddress(0));
+        }
+        listening.listen(devices, addressing).forEach(channel::use);
+        end = Optional.of(listening);
+        life.to(CmState.LISTENING);
+      }
     } catch (RuntimeException e) {
       listening.close(); // without the lock: a device may be released
       throw e;
     }
   }
 
-  private void listen(Listening listening) {
-    synchronized (life) {
-      life.require("listen", CmState.IDLE, CmState.BOUND);
-      if (life.state() == CmState.IDLE) {
-        bind(new InetSocketAddress(0));
-      }
-      addressing.listen(listening).forEach(device -> channel().use(device));
-      end = Optional.of(listening);
-      life.to(CmState.LISTENING);
-    }
-  }
-
   /** A new identifier for a request to this one, which waits in its backlog. */
   CmId child(BacklogPlace waiting) {
-    EventChannel own = calls.isPresent() ? EventChannel.open(devices) : channel();
-    return new CmId(own, devices, space, calls.isPresent(), CmState.REQUESTED, waiting);
+    EventChannel own = calls.areSynchronous() ? EventChannel.open(devices) : channel();
+    return new CmId(own, devices, space, calls.areSynchronous(), CmState.REQUESTED, waiting);
   }
 
   /** Becomes the passive end of a connection. */
-  Connection asked(
+  ConnectionEnd asked(
       SharedDevice device, CarrierKind kind, Handshake handshake, ConnectRequest request) {
-    Connection connection = Connection.asked(life, queuePair, kind, handshake, request);
+    ConnectionEnd connection = ConnectionEnd.asked(life, queuePair, kind, handshake, request);
     synchronized (life) {
       addressing.bind(device, kind, request.local(), request.remote(), request.path());
       end = Optional.of(connection);
@@ -260,7 +259,7 @@ public final class CmId implements AutoCloseable {
       SharedDevice device, CarrierKind kind, ServiceHandshake handshake, ServiceRequest request) {
     synchronized (life) {
       addressing.bind(device, kind, request.local(), request.remote(), request.path());
-      end = Optional.of(Service.asked(life, kind, handshake, request));
+      end = Optional.of(Service.asked(life, queuePair, kind, handshake, request));
     }
   }
 
@@ -273,7 +272,7 @@ public final class CmId implements AutoCloseable {
     synchronized (life) {
       boolean listens = life.state() == CmState.LISTENING;
       if (listens) {
-        life.post(CmEvent.of(child, CmEventType.CONNECT_REQUEST).with(parameters).from(this));
+        channel.post(CmEvent.request(child, this, parameters));
       }
       return listens;
     }
@@ -286,14 +285,9 @@ public final class CmId implements AutoCloseable {
    * @return empty when none asked within the time limit
    */
   public Optional<CmEvent> getRequest(Duration limit) throws InterruptedException {
-    if (calls.isEmpty()) {
-      throw new VerbsException(
-          Errno.EINVAL, "the identifier has a channel, on which its requests arrive");
-    }
+    calls.requireSynchronous();
     return channel().await(limit);
   }
-
-  // Queue pair.
 
   /**
    * {@code rdma_create_qp}: a queue pair, in INIT for a connection and in RTS for datagrams. It is
@@ -336,9 +330,9 @@ public final class CmId implements AutoCloseable {
    * @throws VerbsException EINVAL also when the parameters exceed the device
    */
   public void connect(ConnectionParameters parameters) {
-    call(
+    calls.run(
         () -> begin(parameters),
-        SynchronousCalls.LIMIT,
+        Calls.LIMIT,
         CmEventType.ESTABLISHED,
         CmEventType.CONNECT_RESPONSE);
   }
@@ -346,23 +340,12 @@ public final class CmId implements AutoCloseable {
   private void begin(ConnectionParameters parameters) {
     synchronized (life) {
       life.require("connect", CmState.ROUTE_RESOLVED);
-      end = Optional.of(space == PortSpace.UDP ? question(parameters) : request(parameters));
+      end =
+          Optional.of(
+              space == PortSpace.UDP
+                  ? Service.ask(life, queuePair, addressing, parameters)
+                  : ConnectionEnd.ask(life, queuePair, addressing, parameters));
     }
-  }
-
-  private Service question(ConnectionParameters parameters) {
-    ServiceRequest request = Negotiation.question(addressing.route(), parameters);
-    SharedDevice device = addressing.device();
-    return Service.ask(life, addressing.kind(device), addressing.carrier(device), request);
-  }
-
-  private Connection request(ConnectionParameters parameters) {
-    ConnectRequest request =
-        Negotiation.request(
-            context().queryDevice(), addressing.route(), queuePair.get(), parameters);
-    SharedDevice device = addressing.device();
-    return Connection.ask(
-        life, queuePair, addressing.kind(device), addressing.carrier(device), request);
   }
 
   /** {@code rdma_accept} with {@link ConnectionParameters#DEFAULT}. */
@@ -377,19 +360,14 @@ public final class CmId implements AutoCloseable {
    * @throws VerbsException EINVAL also when the parameters exceed the device
    */
   public void accept(ConnectionParameters parameters) {
-    call(() -> answer(parameters), SynchronousCalls.LIMIT, CmEventType.ESTABLISHED);
+    calls.run(() -> answer(parameters), Calls.LIMIT, CmEventType.ESTABLISHED);
   }
 
   /** Says whether an event follows. */
   private boolean answer(ConnectionParameters parameters) {
     synchronized (life) {
       life.require("accept", CmState.REQUESTED);
-      switch (end.orElseThrow()) {
-        case Service service ->
-            service.accept(Negotiation.number(queuePair.get(), parameters), parameters.data());
-        case Connection connection -> connection.accept(context().queryDevice(), parameters);
-        case Listening _ -> throw new IllegalStateException("a listener is not asked");
-      }
+      end.orElseThrow().accept(context(), parameters);
       place.leave();
     }
     return space == PortSpace.TCP;
@@ -433,25 +411,28 @@ public final class CmId implements AutoCloseable {
    * is told. DISCONNECTED follows unless the peer has disconnected first, and TIMEWAIT_EXIT.
    */
   public void disconnect() {
-    call(this::disconnectFirst, SynchronousCalls.LIMIT, CmEventType.DISCONNECTED);
+    BooleanSupplier disconnect =
+        () -> {
+          synchronized (life) {
+            life.require("disconnect", CmState.CONNECTED, CmState.LEFT_BY_PEER);
+            return endConnection();
+          }
+        };
+    calls.run(disconnect, Calls.LIMIT, CmEventType.DISCONNECTED);
   }
 
-  /** Says whether this end is the first, so that an event follows. */
-  private boolean disconnectFirst() {
+  /**
+   * Disconnects, if there is something to disconnect, and waits for nothing.
+   *
+   * @return whether this end is the first, so that an event follows
+   */
+  boolean endConnection() {
     synchronized (life) {
-      life.require("disconnect", CmState.CONNECTED, CmState.LEFT_BY_PEER);
       boolean first = life.state() == CmState.CONNECTED;
-      endConnection();
-      return first;
-    }
-  }
-
-  /** Disconnects, if there is something to disconnect, and waits for nothing. */
-  void endConnection() {
-    synchronized (life) {
-      if (life.state() == CmState.CONNECTED || life.state() == CmState.LEFT_BY_PEER) {
+      if (first || life.state() == CmState.LEFT_BY_PEER) {
         connection("disconnect").disconnect();
       }
+      return first;
     }
   }
 
@@ -464,7 +445,7 @@ public final class CmId implements AutoCloseable {
    * @param group an IPv4 or IPv6 group
    */
   public void joinMulticast(InetAddress group) {
-    call(() -> join(group), SynchronousCalls.LIMIT, CmEventType.MULTICAST_JOIN);
+    calls.run(() -> join(group), Calls.LIMIT, CmEventType.MULTICAST_JOIN);
   }
 
   private void join(InetAddress group) {
@@ -475,11 +456,7 @@ public final class CmId implements AutoCloseable {
           CmState.ADDRESS_RESOLVED,
           CmState.ROUTE_RESOLVED,
           CmState.CONNECTED);
-      if (space != PortSpace.UDP || !Gid.of(group).isMulticast()) {
-        throw new VerbsException(
-            Errno.EINVAL, "port space UDP and the address of a group are needed");
-      }
-      life.post(life.event(CmEventType.MULTICAST_JOIN).with(addressing.to(Gid.of(group))));
+      life.post(Report.of(CmEventType.MULTICAST_JOIN).with(addressing.to(Gid.of(group))));
     }
   }
 
@@ -490,10 +467,7 @@ public final class CmId implements AutoCloseable {
    */
   public void leaveMulticast(InetAddress group) {
     synchronized (life) {
-      if (!queuePair.leave(Gid.of(group))) {
-        throw new VerbsException(
-            Errno.EADDRNOTAVAIL, "the identifier has not joined " + group.getHostAddress());
-      }
+      queuePair.leave(group);
     }
   }
 
@@ -504,7 +478,11 @@ public final class CmId implements AutoCloseable {
     synchronized (life) {
       try {
         return switch (event.type()) {
-          case CONNECT_RESPONSE -> connection("connect").taken(event);
+          case CONNECT_RESPONSE ->
+              event.with(
+                  connection("connect")
+                      .taken(
+                          event.report(), () -> channel.removeFirstOf(this).map(CmEvent::report)));
           case CONNECT_REQUEST -> {
             place.taken(life.state() == CmState.FAILED);
             yield event;
@@ -520,11 +498,12 @@ public final class CmId implements AutoCloseable {
           default -> event;
         };
       } catch (VerbsException e) {
-        return life.failure(
-            event.type() == CmEventType.MULTICAST_JOIN
-                ? CmEventType.MULTICAST_ERROR
-                : CmEventType.CONNECT_ERROR,
-            e);
+        return event.with(
+            Report.failure(
+                event.type() == CmEventType.MULTICAST_JOIN
+                    ? CmEventType.MULTICAST_ERROR
+                    : CmEventType.CONNECT_ERROR,
+                e));
       }
     }
   }
@@ -535,21 +514,14 @@ public final class CmId implements AutoCloseable {
       boolean listens =
           end.isPresent() && end.get() instanceof Listening listening && listening.uses(device);
       if ((listens || addressing.uses(device)) && failed.add(device)) {
-        life.post(life.failure(CmEventType.DEVICE_REMOVAL, cause));
+        life.post(Report.failure(CmEventType.DEVICE_REMOVAL, cause));
       }
     }
   }
 
-  void delivered() {
-    deliveries.add();
-  }
-
-  void undelivered() {
-    deliveries.remove();
-  }
-
-  void acknowledged() {
-    deliveries.remove();
+  /** The events that were taken and not acknowledged. */
+  Deliveries deliveries() {
+    return deliveries;
   }
 
   /**
@@ -559,28 +531,14 @@ public final class CmId implements AutoCloseable {
   public void migrate(EventChannel to) {
     deliveries.awaitNone();
     synchronized (life) {
-      life.migrate(to);
-      addressing.use(to);
+      life.requireOpen();
+      to.add(this);
+      channel.remove(this);
+      List<CmEvent> untaken = channel.removeOf(this);
+      channel = to;
+      untaken.forEach(to::post);
+      addressing.place().ifPresent(where -> to.use(where.device()));
     }
-  }
-
-  /** Makes a call; of a synchronous identifier, waits for its event. */
-  private void call(BooleanSupplier call, Duration limit, CmEventType... wanted) {
-    if (calls.isPresent()) {
-      calls.get().run(call, limit, wanted);
-    } else {
-      var _ = call.getAsBoolean();
-    }
-  }
-
-  /** Makes a call that an event follows. */
-  private void call(Runnable call, Duration limit, CmEventType... wanted) {
-    BooleanSupplier followed =
-        () -> {
-          call.run();
-          return true;
-        };
-    call(followed, limit, wanted);
   }
 
   /** Why it failed, if it was not this end. */
@@ -588,8 +546,8 @@ public final class CmId implements AutoCloseable {
     return life.failure();
   }
 
-  private Connection connection(String what) {
-    if (end.isPresent() && end.get() instanceof Connection connection) {
+  private ConnectionEnd connection(String what) {
+    if (end.isPresent() && end.get() instanceof ConnectionEnd connection) {
       return connection;
     }
     throw new VerbsException(
@@ -615,25 +573,21 @@ public final class CmId implements AutoCloseable {
       }
       life.to(CmState.CLOSED);
       place.leave();
-      release(releases);
-    }
-    releases.run();
-  }
-
-  private void release(Releases releases) {
-    EventChannel own = channel();
-    end.ifPresent(open -> releases.add(open::close));
-    for (CmEvent event : own.removeOf(this)) {
-      if (event.type() == CmEventType.CONNECT_REQUEST) {
-        releases.add(event.id()::close);
+      end.ifPresent(open -> releases.add(open::close));
+      for (CmEvent event : channel.removeOf(this)) {
+        if (event.type() == CmEventType.CONNECT_REQUEST) {
+          releases.add(event.id()::close);
+        }
+      }
+      queuePair.release(releases);
+      addressing.release(releases);
+      EventChannel own = channel;
+      releases.add(() -> own.remove(this));
+      if (calls.areSynchronous()) {
+        releases.add(own::close);
       }
     }
-    queuePair.release(releases);
-    addressing.release(releases);
-    releases.add(() -> own.remove(this));
-    if (calls.isPresent()) {
-      releases.add(own::close);
-    }
+    releases.run();
   }
 
   @Override

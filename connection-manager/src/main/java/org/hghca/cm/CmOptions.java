@@ -1,6 +1,7 @@
 package org.hghca.cm;
 
 import java.util.Optional;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -49,6 +50,6 @@ final class CmOptions {
   }
 
   CarrierKind carrier(SharedDevice device) {
-    return carrier.or(CarrierKind::configured).orElseGet(device::defaultKind);
+    return carrier.or(CarrierKind::configured).orElseGet(() -> CarrierKind.announced(device));
   }
 }

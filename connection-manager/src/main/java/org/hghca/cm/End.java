@@ -1,9 +1,18 @@
 package org.hghca.cm;
 
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.verbs.Context;
 
 /** What an identifier has at a carrier. */
-sealed interface End permits Connection, Service, Listening {
+interface End {
+
+  /**
+   * Accepts a peer that asks.
+   *
+   * @throws org.hghca.verbs.VerbsException EINVAL when the parameters exceed the device or the
+   *     message
+   */
+  void accept(Context context, ConnectionParameters parameters);
 
   /** Refuses a peer that asks. */
   void reject(PrivateData data);

@@ -16,6 +16,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.hghca.cm.device.DeviceCarriers;
+import org.hghca.cm.device.DeviceWatch;
+import org.hghca.cm.device.Releases;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -219,7 +223,7 @@ public final class EventChannel implements AutoCloseable {
       waiters.removeIf(CompletableFuture::isDone);
       waiters.add(waiter);
     } else {
-      first.owner().delivered();
+      first.owner().deliveries().add();
       waiter.complete(first);
     }
     return waiter;
@@ -233,14 +237,14 @@ public final class EventChannel implements AutoCloseable {
   }
 
   private synchronized void putBack(CmEvent event) {
-    event.owner().undelivered();
+    event.owner().deliveries().remove();
     if (!closed && !pass(event)) {
       events.addFirst(event);
     }
   }
 
   private boolean pass(CmEvent event) {
-    event.owner().delivered();
+    event.owner().deliveries().add();
     for (CompletableFuture<CmEvent> waiter = waiters.poll();
         waiter != null;
         waiter = waiters.poll()) {
@@ -248,7 +252,7 @@ public final class EventChannel implements AutoCloseable {
         return true;
       }
     }
-    event.owner().undelivered();
+    event.owner().deliveries().remove();
     return false;
   }
 

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;
@@ -20,27 +22,29 @@ final class Everywhere {
   private static final Logger LOG = LoggerFactory.getLogger(Everywhere.class);
 
   private final Addressing addressing;
-  private final Listening listening;
+  private final Consumer<CmDevices.Place> listen;
   private final List<SharedDevice> devices = new ArrayList<>();
   private final List<String> skipped = new ArrayList<>();
   private Errno errno = Errno.ENODEV;
   private boolean hasTcpPort;
 
-  private Everywhere(Addressing addressing, Listening listening) {
+  private Everywhere(Addressing addressing, Consumer<CmDevices.Place> listen) {
     this.addressing = addressing;
-    this.listening = listening;
+    this.listen = listen;
   }
 
   /**
-   * Listens, for a listener that closes what it is given.
+   * Listens.
    *
+   * @param listen listens at a place, and takes over the release of its device
    * @return the devices on which it listens
    * @throws VerbsException ENODEV when there is no device, the first reason when all are skipped;
    *     EADDRINUSE, EADDRNOTAVAIL, EACCES as the carrier finds
    */
-  static List<SharedDevice> listen(CmDevices devices, Addressing addressing, Listening listening) {
+  static List<SharedDevice> listen(
+      CmDevices devices, Addressing addressing, Consumer<CmDevices.Place> listen) {
     List<CmDevices.Entry> entries = devices.entries();
-    Everywhere everywhere = new Everywhere(addressing, listening);
+    Everywhere everywhere = new Everywhere(addressing, listen);
     entries.stream()
         .sorted(Comparator.comparing(entry -> entry.address().isEmpty()))
         .forEach(everywhere::listen);
@@ -73,9 +77,7 @@ final class Everywhere {
       return;
     }
     InetAddress address = entry.address().orElse(addressing.local().getAddress());
-    CmDevices.Place place = new CmDevices.Place(device, address);
-    listening.owns(place);
-    listening.add(device, listener -> addressing.listen(place, listener));
+    listen.accept(new CmDevices.Place(device, address));
     devices.add(device);
     hasTcpPort |= tcp;
   }

@@ -1,9 +1,11 @@
 package org.hghca.cm;
 
+import java.net.InetAddress;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.hghca.cm.device.Releases;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
@@ -149,13 +151,18 @@ final class IdQueuePair {
     groups.add(group);
   }
 
-  /** Takes no part in a multicast group any more; says whether it did. */
-  boolean leave(Gid group) {
+  /**
+   * Takes no part in a multicast group any more.
+   *
+   * @throws VerbsException EADDRNOTAVAIL when it did not
+   */
+  void leave(InetAddress address) {
+    Gid group = Gid.of(address);
     if (!groups.remove(group)) {
-      return false;
+      throw new VerbsException(
+          Errno.EADDRNOTAVAIL, "the identifier has not joined " + address.getHostAddress());
     }
     queuePair.ifPresent(pair -> pair.detachMulticast(group));
-    return true;
   }
 
   /** Adds what its end requires. */

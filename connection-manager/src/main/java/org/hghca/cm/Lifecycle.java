@@ -2,29 +2,29 @@ package org.hghca.cm;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Where an identifier is in its life, and where its events go. Its monitor is the lock of the
+ * Where an identifier is in its life, of which it reports. Its monitor is the lock of the
  * identifier: it guards the parts of the identifier, too.
  */
 final class Lifecycle {
-  private final CmId id;
   private final BacklogPlace place;
-  private EventChannel channel;
+  private final Consumer<Report> channel;
   private CmState state;
-  private Optional<CmEvent> failure = Optional.empty();
+  private Optional<Report> failure = Optional.empty();
 
-  Lifecycle(CmId id, EventChannel channel, CmState state, BacklogPlace place) {
-    this.id = id;
-    this.channel = channel;
+  /**
+   * A life in its first state.
+   *
+   * @param channel where reports go, under the monitor of this object
+   */
+  Lifecycle(CmState state, BacklogPlace place, Consumer<Report> channel) {
     this.state = state;
     this.place = place;
-  }
-
-  synchronized EventChannel channel() {
-    return channel;
+    this.channel = channel;
   }
 
   synchronized CmState state() {
@@ -57,17 +57,22 @@ final class Lifecycle {
     }
   }
 
-  private void requireOpen() {
+  /**
+   * Whether it is open.
+   *
+   * @throws VerbsException EINVAL when it is not
+   */
+  synchronized void requireOpen() {
     if (state == CmState.CLOSED) {
       throw new VerbsException(Errno.EINVAL, "the identifier is closed");
     }
   }
 
   /**
-   * Something that is not established fails, which the event reports. Says whether there was
+   * Something that is not established fails, which an event reports. Says whether there was
    * something.
    */
-  synchronized boolean fails(CmEvent event) {
+  synchronized boolean fails(Report report) {
     place.failed();
     boolean fails =
         moves(CmState.REQUESTED, CmState.FAILED)
@@ -75,71 +80,26 @@ final class Lifecycle {
             || moves(CmState.RESPONDED, CmState.FAILED)
             || moves(CmState.ACCEPTING, CmState.FAILED);
     if (fails) {
-      failure = Optional.of(event);
-      post(event);
+      failure = Optional.of(report);
+      post(report);
     }
     return fails;
   }
 
   /** Why it failed, if its peer, its carrier or its device made it fail. */
   synchronized Optional<VerbsException> failure() {
-    return failure.map(CmEvent::failure);
+    return failure.map(Report::failure);
   }
 
   /** The peer does not answer, of which an event tells if something was not established. */
   synchronized void unreachable(String message) {
-    fails(failure(CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), message));
+    fails(Report.failure(CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), message));
   }
 
-  /** An event of the identifier. */
-  CmEvent event(CmEventType type) {
-    return CmEvent.of(id, type);
-  }
-
-  /** A failure of the identifier. */
-  CmEvent failure(CmEventType type, int status, String message) {
-    return CmEvent.failure(id, type, status, message);
-  }
-
-  /** A failed verb. */
-  CmEvent failure(CmEventType type, VerbsException cause) {
-    return failure(type, -cause.errno().number(), cause.getMessage());
-  }
-
-  /** Queues an event, unless the identifier is closed. */
-  synchronized void post(CmEvent event) {
+  /** Reports something, unless the identifier is closed. */
+  synchronized void post(Report report) {
     if (state != CmState.CLOSED) {
-      channel.post(event);
+      channel.accept(report);
     }
-  }
-
-  /** Removes the first of its events, for one that was taken instead. */
-  synchronized Optional<CmEvent> firstUntaken() {
-    return channel.removeFirstOf(id);
-  }
-
-  /** Its events that were not taken. */
-  synchronized List<CmEvent> untaken() {
-    return channel.eventsOf(id);
-  }
-
-  /** Drops events, as if they had not come. */
-  synchronized void drop(List<CmEvent> events) {
-    channel.drop(events);
-  }
-
-  /** Moves to another channel, with the events that were not taken. */
-  synchronized void migrate(EventChannel to) {
-    requireOpen();
-    to.add(id);
-    channel.remove(id);
-    List<CmEvent> moved = channel.removeOf(id);
-    channel = to;
-    moved.forEach(to::post);
-  }
-
-  @Override
-  public String toString() {
-    return id.toString();
   }
 }

@@ -16,6 +16,10 @@ import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.Registration;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceRequest;
+import org.hghca.cm.device.DeviceCarriers;
+import org.hghca.cm.device.Releases;
+import org.hghca.cm.device.SharedDevice;
+import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;
@@ -44,9 +48,28 @@ final class Listening implements End {
     this.backlog = backlog;
   }
 
-  /** Takes over the release of the device of a place. */
-  void owns(CmDevices.Place place) {
-    owned.add(place);
+  /**
+   * Listens at the place that the local address names, or for all addresses.
+   *
+   * @return the devices on which it listens
+   */
+  List<SharedDevice> listen(CmDevices devices, Addressing addressing) {
+    if (addressing.place().isPresent()) {
+      CmDevices.Place place = addressing.place().get();
+      listen(addressing, place);
+      return List.of(place.device());
+    }
+    return Everywhere.listen(
+        devices,
+        addressing,
+        place -> {
+          owned.add(place);
+          listen(addressing, place);
+        });
+  }
+
+  private void listen(Addressing addressing, CmDevices.Place place) {
+    add(place.device(), listener -> addressing.listen(place, listener));
   }
 
   /** Whether it listens on a device because of the wildcard address. */
@@ -77,8 +100,17 @@ final class Listening implements End {
   }
 
   @Override
+  public void accept(Context context, ConnectionParameters parameters) {
+    throw noPeer();
+  }
+
+  @Override
   public void reject(PrivateData data) {
-    throw new VerbsException(Errno.EINVAL, "a listener has no peer to refuse");
+    throw noPeer();
+  }
+
+  private static VerbsException noPeer() {
+    return new VerbsException(Errno.EINVAL, "a listener has no peer to answer");
   }
 
   @Override
@@ -105,7 +137,7 @@ final class Listening implements End {
       return take(
           request.remote(),
           child -> {
-            Connection asked = child.asked(device, id.kind(device), handshake, request);
+            ConnectionEnd asked = child.asked(device, id.kind(device), handshake, request);
             return id.present(child, asked.asked()) ? Optional.of(asked) : Optional.empty();
           });
     }

@@ -5,6 +5,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Route;
 import org.hghca.cm.carrier.ServiceRequest;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceQuirk;

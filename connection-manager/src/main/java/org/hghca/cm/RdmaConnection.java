@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
+import org.hghca.cm.device.Releases;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.hghca.cm.device.Releases;
 import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,14 +1,16 @@
 package org.hghca.cm;
 
 import java.util.Optional;
-import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Refusals;
 import org.hghca.cm.carrier.Registration;
 import org.hghca.cm.carrier.ServiceEvents;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceReply;
 import org.hghca.cm.carrier.ServiceRequest;
+import org.hghca.cm.device.SharedDevice;
+import org.hghca.verbs.Context;
 import org.hghca.verbs.VerbsException;
 
 /**
@@ -17,22 +19,30 @@ import org.hghca.verbs.VerbsException;
  */
 final class Service implements ServiceEvents, End {
   private final Lifecycle life;
+  private final IdQueuePair queuePair;
   private final CarrierKind kind;
   private final ServiceRequest request;
   private Optional<ServiceHandshake> asked = Optional.empty();
   private Optional<Registration> question = Optional.empty();
 
-  private Service(Lifecycle life, CarrierKind kind, ServiceRequest request) {
-    this.kind = kind;
+  private Service(Lifecycle life, IdQueuePair queuePair, CarrierKind kind, ServiceRequest request) {
     this.life = life;
+    this.queuePair = queuePair;
+    this.kind = kind;
     this.request = request;
   }
 
   /** Asks. */
-  static Service ask(Lifecycle life, CarrierKind kind, Carrier carrier, ServiceRequest request) {
-    Service service = new Service(life, kind, request);
+  static Service ask(
+      Lifecycle life,
+      IdQueuePair queuePair,
+      Addressing addressing,
+      ConnectionParameters parameters) {
+    ServiceRequest request = Negotiation.question(addressing.route(), parameters);
+    SharedDevice device = addressing.device();
+    Service service = new Service(life, queuePair, addressing.kind(device), request);
     synchronized (life) {
-      service.question = Optional.of(carrier.resolve(request, service));
+      service.question = Optional.of(addressing.carrier(device).resolve(request, service));
       life.to(CmState.CONNECTING);
     }
     return service;
@@ -40,16 +50,22 @@ final class Service implements ServiceEvents, End {
 
   /** What a peer asks. */
   static Service asked(
-      Lifecycle life, CarrierKind kind, ServiceHandshake handshake, ServiceRequest request) {
-    Service service = new Service(life, kind, request);
+      Lifecycle life,
+      IdQueuePair queuePair,
+      CarrierKind kind,
+      ServiceHandshake handshake,
+      ServiceRequest request) {
+    Service service = new Service(life, queuePair, kind, request);
     service.asked = Optional.of(handshake);
     return service;
   }
 
   /** Answers with a queue pair. */
-  void accept(int qpNumber, PrivateData data) {
-    Negotiation.requireFits(data, Negotiation.MAX_SERVICE_REPLY_DATA);
-    answer(ServiceReply.SUCCESS, qpNumber, DatagramParameters.UDP_QKEY, data);
+  @Override
+  public void accept(Context context, ConnectionParameters parameters) {
+    int qpNumber = Negotiation.number(queuePair.get(), parameters);
+    Negotiation.requireFits(parameters.data(), Negotiation.MAX_SERVICE_REPLY_DATA);
+    answer(ServiceReply.SUCCESS, qpNumber, DatagramParameters.UDP_QKEY, parameters.data());
     life.to(CmState.CONNECTED);
   }
 
@@ -75,11 +91,12 @@ final class Service implements ServiceEvents, End {
               .withQueuePair(reply.qpNumber(), false);
       if (reply.status() != ServiceReply.SUCCESS) {
         String message = "%s: %s".formatted(request.remote(), Refusals.status(reply.status()));
-        life.fails(life.failure(CmEventType.UNREACHABLE, reply.status(), message).with(parameters));
+        life.fails(
+            Report.failure(CmEventType.UNREACHABLE, reply.status(), message).with(parameters));
       } else if (life.moves(CmState.CONNECTING, CmState.CONNECTED)) {
         Path path = reply.path();
         life.post(
-            life.event(CmEventType.ESTABLISHED)
+            Report.of(CmEventType.ESTABLISHED)
                 .with(parameters)
                 .with(new DatagramParameters(path.vector(), reply.qpNumber(), reply.qkey())));
       }
@@ -93,7 +110,7 @@ final class Service implements ServiceEvents, End {
 
   @Override
   public void failed(VerbsException cause) {
-    life.fails(life.failure(CmEventType.UNREACHABLE, cause));
+    life.fails(Report.failure(CmEventType.UNREACHABLE, cause));
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.cm.ib.FaultyDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;

@@ -8,6 +8,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.hghca.cm.device.DeviceCarriers;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;

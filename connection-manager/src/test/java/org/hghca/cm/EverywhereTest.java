@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.cm.ib.IbCarrier;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;

@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.cm.ib.FaultyDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;

@@ -15,6 +15,8 @@ import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.Listener;
 import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.device.DeviceCarriers;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;

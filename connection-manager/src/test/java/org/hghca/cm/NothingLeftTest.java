@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.DatagramSocket;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.Test;

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.hghca.cm.device.DeviceCarriers;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;

@@ -11,6 +11,8 @@ import java.net.NetworkInterface;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.hghca.cm.device.DeviceCarriers;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.GidEntry;

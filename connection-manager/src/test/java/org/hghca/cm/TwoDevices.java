@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.GidEntry;

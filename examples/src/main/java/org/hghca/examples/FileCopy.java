@@ -47,14 +47,21 @@ final class FileCopy implements Example {
 
   @Override
   public void server(End end) throws Exception {
-    Path target = Files.createTempFile("hghca-received-", "");
     try (RdmaServer server = Connections.listen(end);
         Link my = new Link(end);
         // Page-aligned, as cards need that have rules for the targets of WRITEs.
-        MemoryRegion window = my.pd.allocate(WINDOW, LOCAL_WRITE, REMOTE_WRITE);
-        FileChannel file = FileChannel.open(target, Set.of(StandardOpenOption.WRITE))) {
+        MemoryRegion window = my.pd.allocate(WINDOW, LOCAL_WRITE, REMOTE_WRITE)) {
       my.connect(options -> Connections.accept(server, options));
       long length = my.receive()[0];
+      Path target = Files.createTempFile("hghca-received-", "");
+      receive(end, my, window, target, length);
+      end.say("the file is " + target);
+    }
+  }
+
+  private static void receive(End end, Link my, MemoryRegion window, Path target, long length)
+      throws Exception {
+    try (FileChannel file = FileChannel.open(target, Set.of(StandardOpenOption.WRITE))) {
       my.send(window.address(), window.rkey());
       CRC32C checksum = new CRC32C();
       for (long at = 0; at < length; ) {
@@ -66,7 +73,6 @@ final class FileCopy implements Example {
         my.send(checksum.getValue()); // the window is free
       }
       end.say("received %d bytes, CRC %08x".formatted(length, checksum.getValue()));
-      end.say("the file is " + target);
     }
   }
 

@@ -6,8 +6,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -63,9 +66,19 @@ class FileCopyTest {
   }
 
   @Test
-  void missingFileIsNamed() {
+  void missingFileIsNamedAndNothingIsLeft() throws IOException {
+    Set<Path> before = received();
     Outcome outcome = Outcome.of("file", folder.resolve("nothing").toString());
     assertThat(outcome.exitCode()).isEqualTo(1);
     assertThat(outcome.complained()).contains("nothing");
+    assertThat(received()).isEqualTo(before);
+  }
+
+  private static Set<Path> received() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith("hghca-received-"))
+          .collect(Collectors.toSet());
+    }
   }
 }

@@ -11,8 +11,6 @@ public interface Libc {
 
   int close(int descriptor);
 
-  int dup(int descriptor);
-
   int ioctl(int descriptor, long request, long argument);
 
   // On x86-64 this is the same convention as the default; but with six arguments, the stub that
@@ -25,8 +23,6 @@ public interface Libc {
   int madvise(long address, long length, int advice);
 
   int mlock(long address, long length);
-
-  int munlock(long address, long length);
 
   long pread(int descriptor, long buffer, long length, long offset);
 

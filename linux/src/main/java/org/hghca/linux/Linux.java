@@ -76,11 +76,6 @@ public final class Linux implements SystemCalls {
   }
 
   @Override
-  public int dup(int descriptor) {
-    return answer(libc.dup(descriptor));
-  }
-
-  @Override
   public int ioctl(int descriptor, int request, long argument) {
     return answer(libc.ioctl(descriptor, Integer.toUnsignedLong(request), argument));
   }
@@ -113,11 +108,6 @@ public final class Linux implements SystemCalls {
   @Override
   public int mlock(long address, long length) {
     return answer(libc.mlock(address, length));
-  }
-
-  @Override
-  public int munlock(long address, long length) {
-    return answer(libc.munlock(address, length));
   }
 
   @Override

@@ -12,8 +12,6 @@ public interface SystemCalls {
 
   int close(int descriptor);
 
-  int dup(int descriptor);
-
   /** {@code ioctl} whose argument is a number. */
   int ioctl(int descriptor, int request, long argument);
 
@@ -47,8 +45,6 @@ public interface SystemCalls {
   int madvise(long address, long length, int advice);
 
   int mlock(long address, long length);
-
-  int munlock(long address, long length);
 
   long pread(int descriptor, MemorySegment buffer, long offset);
 

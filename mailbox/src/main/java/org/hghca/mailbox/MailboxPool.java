@@ -45,11 +45,6 @@ final class MailboxPool {
     return new Mailbox(page);
   }
 
-  /** How many mailboxes exist, lent, idle or withheld. */
-  int existing() {
-    return existing;
-  }
-
   /** Frees the mailboxes that the card may have been writing, after it was reset. */
   void releaseWithheld() {
     withheld.forEach(DmaMapping::close);

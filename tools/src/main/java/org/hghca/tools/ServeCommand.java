@@ -7,8 +7,6 @@ import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.attribute.GroupPrincipal;
 import java.nio.file.attribute.UserPrincipalNotFoundException;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -23,6 +21,7 @@ import org.hghca.model.SoftwareHca;
 import org.hghca.model.VirtioProvider;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.UndoStack;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserServer;
@@ -121,7 +120,7 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
   }
 
   /** What runs, the last one first: servers, and before each the socket for its captures. */
-  private final Deque<Runnable> running = new ArrayDeque<>();
+  private final UndoStack running = new UndoStack();
 
   private boolean ending;
 
@@ -215,11 +214,11 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
       throw new VfioException(Reason.CLOSED, "ended before it began");
     }
     UserServer server = UserServer.start(path.toString(), group, hca);
-    running.push(server::close);
+    running.add(server::close);
     try {
       CaptureSocket captures =
           CaptureSocket.open(CaptureSocket.beside(path.toString()), group, hca);
-      running.push(captures::close);
+      running.add(captures::close);
     } catch (VfioException e) {
       // The HCA is served nevertheless.
       spec.commandLine().getErr().println("hghca: warning: " + e.getMessage());
@@ -228,9 +227,7 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
 
   private synchronized void close() {
     ending = true;
-    while (!running.isEmpty()) {
-      running.pop().run();
-    }
+    running.close();
   }
 
   private static String mac(long mac) {

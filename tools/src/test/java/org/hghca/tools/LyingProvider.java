@@ -109,8 +109,9 @@ public final class LyingProvider implements RdmaProvider {
           int status = completion.remove();
           int opcode = completion.remove();
           int wrId = completion.remove();
-          ProviderAccess.get()
-              .fill((Completions) arguments[0], 0, wrId, status, opcode, 0, 0, 64, 2, 0, 0);
+          Completions completions = (Completions) arguments[0];
+          ProviderAccess.get().fill(completions, 0, wrId, status, opcode, 0, 2);
+          ProviderAccess.get().fillMessage(completions, 0, 64, 0, 0, 0);
           return 1;
         });
   }

@@ -99,21 +99,19 @@ public final class Completions {
   }
 
   /** Fills an entry; for {@link org.hghca.verbs.spi.ProviderAccess}. */
-  void set(
-      int index,
-      long wrId,
-      int status,
-      int opcode,
-      int flags,
-      int vendorError,
-      int byteLength,
-      int qpNumber,
-      int immediate,
-      int sourceQp) {
+  void set(int index, long wrId, int status, int opcode, int vendorError, int qpNumber) {
     int at = at(index);
     words[at] = wrId;
-    words[at + 1] = status | opcode << 8 | flags << 16 | (long) vendorError << 32;
-    words[at + 2] = byteLength & 0xffff_ffffL | (long) qpNumber << 32;
+    words[at + 1] = status | opcode << 8 | (long) vendorError << 32;
+    words[at + 2] = (long) qpNumber << 32;
+    words[at + 3] = 0;
+  }
+
+  /** Adds the message to a filled entry; for {@link org.hghca.verbs.spi.ProviderAccess}. */
+  void setMessage(int index, int byteLength, int flags, int immediate, int sourceQp) {
+    int at = at(index);
+    words[at + 1] |= (long) flags << 16;
+    words[at + 2] |= byteLength & 0xffff_ffffL;
     words[at + 3] = immediate & 0xffff_ffffL | (long) sourceQp << 32;
   }
 

@@ -32,13 +32,14 @@ final class RequestAccess extends ProviderAccess {
       long wrId,
       int status,
       int opcode,
-      int flags,
       int vendorError,
-      int byteLength,
-      int qpNumber,
-      int immediate,
-      int sourceQp) {
-    completions.set(
-        index, wrId, status, opcode, flags, vendorError, byteLength, qpNumber, immediate, sourceQp);
+      int qpNumber) {
+    completions.set(index, wrId, status, opcode, vendorError, qpNumber);
+  }
+
+  @Override
+  public void fillMessage(
+      Completions completions, int index, int byteLength, int flags, int immediate, int sourceQp) {
+    completions.setMessage(index, byteLength, flags, immediate, sourceQp);
   }
 }

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.hghca.verbs.spi.ProviderAccess;
-import org.hghca.verbs.spi.SendKind;
 
 /**
  * A send work request: {@code ibv_send_wr}. Created once and reused: the call that names the

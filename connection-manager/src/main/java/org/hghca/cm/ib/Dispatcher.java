@@ -23,14 +23,20 @@ import org.hghca.verbs.Gid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds the connection that a message is for. Used under the engine's lock. */
+/** Finds the connection that a message is for. Used under the agent's lock. */
 final class Dispatcher {
   private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
-  private final Engine engine;
+  private final MadAgent agent;
+  private final Handshakes handshakes;
+  private final Listeners listeners;
+  private final Services services;
 
-  Dispatcher(Engine engine) {
-    this.engine = engine;
+  Dispatcher(MadAgent agent, Handshakes handshakes, Listeners listeners, Services services) {
+    this.agent = agent;
+    this.handshakes = handshakes;
+    this.listeners = listeners;
+    this.services = services;
   }
 
   void received(Mad mad, Arrival from) {
@@ -48,30 +54,30 @@ final class Dispatcher {
       case Drep drep ->
           withIds(drep.remoteId(), drep.localId(), from)
               .ifPresent(found -> found.receivedDrep(drep));
-      case SidrReq sidrReq -> engine.services().asked(mad.transactionId(), sidrReq, from);
-      case SidrRep sidrRep -> engine.services().answered(sidrRep, from);
+      case SidrReq sidrReq -> services.asked(mad.transactionId(), sidrReq, from);
+      case SidrRep sidrRep -> services.answered(sidrRep, from);
       // As Linux over Ethernet, where paths are not the connection manager's.
       case Lap _, Apr _ -> LOG.debug("Dropped from {}: {}", from.peer(), mad);
     }
   }
 
-  private Optional<Connection> withId(int localId, Arrival from) {
-    return engine.connections().withId(localId).filter(found -> found.isWith(from.peer()));
+  private Optional<IbHandshake> withId(int localId, Arrival from) {
+    return handshakes.withId(localId).filter(found -> found.isWith(from.peer()));
   }
 
-  private Optional<Connection> withIds(int own, int peer, Arrival from) {
+  private Optional<IbHandshake> withIds(int own, int peer, Arrival from) {
     return withId(own, from).filter(found -> found.remoteId() == peer);
   }
 
   /**
    * Whether a message is from the peer of a connection; until it has answered, its ID is unknown.
    */
-  private static boolean isFrom(Connection connection, int remoteId) {
-    return connection.state() == Connection.State.REQ_SENT || connection.remoteId() == remoteId;
+  private static boolean isFrom(IbHandshake handshake, int remoteId) {
+    return handshake.state() == IbHandshake.State.REQ_SENT || handshake.remoteId() == remoteId;
   }
 
   /** Which connection is rejected; a peer that has heard nothing knows only its own ID. */
-  private Optional<Connection> rejected(Rej rej, Arrival from) {
+  private Optional<IbHandshake> rejected(Rej rej, Arrival from) {
     if (rej.remoteId() != 0) {
       return withId(rej.remoteId(), from).filter(found -> isFrom(found, rej.localId()));
     }
@@ -79,7 +85,7 @@ final class Dispatcher {
       return Optional.empty();
     }
     long guid = ByteBuffer.wrap(rej.information().toArray()).getLong();
-    return engine.connections().withRequest(new RemoteEnd(from.peer(), guid, rej.localId()));
+    return handshakes.withRequest(new RemoteEnd(from.peer(), guid, rej.localId()));
   }
 
   private void disconnect(long transaction, Dreq dreq, Arrival from) {
@@ -92,15 +98,15 @@ final class Dispatcher {
                       /* localId= */ dreq.remoteId(),
                       /* remoteId= */ dreq.localId(),
                       PrivateData.EMPTY);
-              engine.send(engine.encoded(new Mad(transaction, drep)), from.back());
+              agent.send(agent.encoded(new Mad(transaction, drep)), from.back());
             });
   }
 
   private void request(long transaction, Req req, Arrival from) {
     RemoteEnd asked = new RemoteEnd(from.peer(), req.caGuid(), req.localId());
-    Optional<Connection> known = engine.connections().withRequest(asked);
+    Optional<IbHandshake> known = handshakes.withRequest(asked);
     if (known.isPresent()) {
-      if (known.get().state() == Connection.State.TIMEWAIT) {
+      if (known.get().state() == IbHandshake.State.TIMEWAIT) {
         reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
       } else {
         known.get().receivedDuplicateReq();
@@ -108,17 +114,17 @@ final class Dispatcher {
       return;
     }
     RemoteEnd qp = new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber());
-    Optional<Connection> stale = engine.connections().withQp(qp);
+    Optional<IbHandshake> stale = handshakes.withQp(qp);
     if (stale.isPresent()) {
       reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
       stale.get().becameStale();
       return;
     }
-    if (!engine.listeners().hasService(req.serviceId())) {
+    if (!listeners.hasService(req.serviceId())) {
       reject(transaction, req, from, Reason.SERVICE_ID, PrivateData.EMPTY);
       return;
     }
-    OptionalInt index = engine.indexOf(req.primary().remoteGid());
+    OptionalInt index = agent.indexOf(req.primary().remoteGid());
     if (index.isEmpty()) {
       reject(transaction, req, from, Reason.GID, bytes(from.own()));
     } else if (!Requests.isKnownTransport(req)) {
@@ -139,49 +145,47 @@ final class Dispatcher {
             req.privateData(),
             from);
     Optional<Listeners.Entry> listener =
-        addresses.flatMap(
-            both -> engine.listeners().at(req.serviceId(), both.local().getAddress()));
+        addresses.flatMap(both -> listeners.at(req.serviceId(), both.local().getAddress()));
     if (listener.isEmpty()) {
       reject(transaction, req, from, Reason.CONSUMER, PrivateData.EMPTY);
       return;
     }
-    if (engine.connections().isFullFor(from.peer())) {
+    if (handshakes.isFullFor(from.peer())) {
       LOG.debug("Dropped from {}: too many requests are pending", from.peer());
       return;
     }
     ConnectRequest request =
-        Requests.toRequest(req, addresses.orElseThrow(), index, engine::indexOf);
-    PassiveConnection connection = new PassiveConnection(engine, transaction, req, request);
-    connection.remote(req.localId(), new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber()));
-    connection.remoteRequest(new RemoteEnd(from.peer(), req.caGuid(), req.localId()));
-    engine.connections().add(connection);
-    engine.deliver(
-        () -> isListening(listener.get(), connection),
-        () -> offer(listener.get(), connection, request));
+        Requests.toRequest(req, addresses.orElseThrow(), index, agent::indexOf);
+    PassiveHandshake handshake = new PassiveHandshake(agent, handshakes, transaction, req, request);
+    handshake.remote(req.localId(), new RemoteEnd(from.peer(), req.caGuid(), req.qpNumber()));
+    handshake.remoteRequest(new RemoteEnd(from.peer(), req.caGuid(), req.localId()));
+    handshakes.add(handshake);
+    agent.deliver(
+        () -> isListening(listener.get(), handshake),
+        () -> offer(listener.get(), handshake, request));
   }
 
   /** Whether the listener is still open. */
-  private boolean isListening(Listeners.Entry listener, PassiveConnection connection) {
-    if (connection.state() == Connection.State.IDLE) {
+  private boolean isListening(Listeners.Entry listener, PassiveHandshake handshake) {
+    if (handshake.state() == IbHandshake.State.IDLE) {
       return false;
     }
-    if (!engine.listeners().isOpen(listener)) {
-      connection.refuse(Reason.SERVICE_ID);
+    if (!listeners.isOpen(listener)) {
+      handshake.refuse(Reason.SERVICE_ID);
       return false;
     }
     return true;
   }
 
-  private void offer(
-      Listeners.Entry listener, PassiveConnection connection, ConnectRequest request) {
+  private void offer(Listeners.Entry listener, PassiveHandshake handshake, ConnectRequest request) {
     Optional<HandshakeEvents> events;
     try {
-      events = listener.listener().requested(connection, request);
+      events = listener.listener().requested(handshake, request);
     } catch (RuntimeException e) {
-      connection.close();
+      handshake.close();
       throw e;
     }
-    engine.call(() -> events.ifPresentOrElse(connection::events, connection::forget));
+    agent.call(() -> events.ifPresentOrElse(handshake::events, handshake::forget));
   }
 
   private static PrivateData bytes(Gid gid) {
@@ -193,6 +197,6 @@ final class Dispatcher {
   private void reject(
       long transaction, Req req, Arrival from, int reason, PrivateData information) {
     Rej rej = new Rej(0, req.localId(), Reason.OF_REQ, reason, information, PrivateData.EMPTY);
-    engine.send(engine.encoded(new Mad(transaction, rej)), from.back());
+    agent.send(agent.encoded(new Mad(transaction, rej)), from.back());
   }
 }

@@ -6,7 +6,7 @@ import org.hghca.verbs.Gid;
 
 /**
  * How many things of peers wait, of each address and in all: one address cannot take the places of
- * all others. Used under the engine's lock.
+ * all others. Used under the agent's lock.
  */
 final class HalfOpen {
 

@@ -28,10 +28,12 @@ import org.hghca.verbs.VerbsException;
  */
 public final class IbCarrier implements Carrier {
   private final Engine engine;
+  private final MadAgent agent;
   private final Runnable owner;
 
   IbCarrier(Engine engine, Runnable owner) {
     this.engine = engine;
+    this.agent = engine.agent();
     this.owner = owner;
   }
 
@@ -55,11 +57,11 @@ public final class IbCarrier implements Carrier {
   @Override
   public Registration listen(long serviceId, InetSocketAddress local, Listener listener) {
     Listeners.Entry entry = new Listeners.Entry(serviceId, local.getAddress(), listener);
-    engine.call(
+    agent.call(
         () -> {
-          engine.checkOpen();
+          agent.checkOpen();
           if (!local.getAddress().isAnyLocalAddress()
-              && engine.indexOf(Gid.of(local.getAddress())).isEmpty()) {
+              && agent.indexOf(Gid.of(local.getAddress())).isEmpty()) {
             throw new VerbsException(
                 Errno.EADDRNOTAVAIL,
                 "%s is not an address of the device"
@@ -67,26 +69,27 @@ public final class IbCarrier implements Carrier {
           }
           engine.listeners().add(entry);
         });
-    return () -> engine.call(() -> engine.listeners().remove(entry));
+    return () -> agent.call(() -> engine.listeners().remove(entry));
   }
 
   @Override
   public Handshake connect(ConnectRequest request, HandshakeEvents events) {
-    return engine.ask(
+    return agent.ask(
         () -> {
-          engine.checkOpen();
-          long transaction = engine.newTransaction();
-          ActiveConnection connection = new ActiveConnection(engine, transaction, request, events);
-          connection.begin(transaction);
-          return connection;
+          agent.checkOpen();
+          ActiveHandshake handshake =
+              new ActiveHandshake(
+                  agent, engine.handshakes(), agent.newTransaction(), request, events);
+          handshake.begin();
+          return handshake;
         });
   }
 
   @Override
   public Registration resolve(ServiceRequest request, ServiceEvents events) {
-    return engine.ask(
+    return agent.ask(
         () -> {
-          engine.checkOpen();
+          agent.checkOpen();
           return engine.services().ask(request, events);
         });
   }

@@ -10,7 +10,7 @@ import org.hghca.cm.carrier.Listener;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
-/** Who listens on what. Used under the engine's lock. */
+/** Who listens on what. Used under the agent's lock. */
 final class Listeners {
   private final Map<Long, List<Entry>> byService = new HashMap<>();
 

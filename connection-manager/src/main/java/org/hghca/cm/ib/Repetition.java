@@ -3,9 +3,9 @@ package org.hghca.cm.ib;
 import java.util.concurrent.TimeUnit;
 import org.hghca.verbs.AddressVector;
 
-/** A message that is sent until it is answered. Used under the engine's lock. */
+/** A message that is sent until it is answered. Used under the agent's lock. */
 final class Repetition {
-  private final Engine engine;
+  private final MadAgent agent;
   private final byte[] mad;
   private final AddressVector to;
   private final long interval;
@@ -20,14 +20,14 @@ final class Repetition {
   private Timers.Timer timer;
 
   private Repetition(
-      Engine engine, byte[] mad, AddressVector to, long interval, int retries, Runnable givenUp) {
-    this.engine = engine;
+      MadAgent agent, byte[] mad, AddressVector to, long interval, int retries, Runnable givenUp) {
+    this.agent = agent;
     this.mad = mad;
     this.to = to;
     this.interval = interval;
     this.retries = retries;
     this.givenUp = givenUp;
-    this.began = engine.now();
+    this.began = agent.now();
   }
 
   /**
@@ -38,15 +38,15 @@ final class Repetition {
    * @param givenUp what happens when there is no answer to the last one
    */
   static Repetition begin(
-      Engine engine, byte[] mad, AddressVector to, long interval, int retries, Runnable givenUp) {
-    Repetition repetition = new Repetition(engine, mad, to, interval, retries, givenUp);
+      MadAgent agent, byte[] mad, AddressVector to, long interval, int retries, Runnable givenUp) {
+    Repetition repetition = new Repetition(agent, mad, to, interval, retries, givenUp);
     repetition.sendAndWait();
     return repetition;
   }
 
   private void sendAndWait() {
     again();
-    timer = engine.after(interval, this::expired);
+    timer = agent.after(interval, this::expired);
   }
 
   private void expired() {
@@ -59,13 +59,13 @@ final class Repetition {
 
   /** Sends it once more, beside the repetitions. */
   void resend() {
-    engine.send(mad, to);
+    agent.send(mad, to);
   }
 
   private void again() {
     sent++;
     postponed = false;
-    engine.send(mad, to);
+    agent.send(mad, to);
   }
 
   /**
@@ -79,14 +79,14 @@ final class Repetition {
       return false;
     }
     postponed = true;
-    engine.cancel(timer);
-    timer = engine.after(nanos, this::expired);
+    agent.cancel(timer);
+    timer = agent.after(nanos, this::expired);
     return true;
   }
 
   /** Ends it: there is an answer, or none is wanted. Idempotent. */
   void end() {
-    engine.cancel(timer);
+    agent.cancel(timer);
   }
 
   /** The message, its transmissions and their destination, for an error message. */
@@ -96,6 +96,6 @@ final class Repetition {
             sent,
             message,
             to.destination().address().getHostAddress(),
-            (engine.now() - began) / (double) TimeUnit.SECONDS.toNanos(1));
+            (agent.now() - began) / (double) TimeUnit.SECONDS.toNanos(1));
   }
 }

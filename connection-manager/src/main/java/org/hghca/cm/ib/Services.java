@@ -22,7 +22,7 @@ import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Questions for UD queue pairs, and those of peers. Used under the engine's lock. */
+/** Questions for UD queue pairs, and those of peers. Used under the agent's lock. */
 final class Services {
   private static final Logger LOG = LoggerFactory.getLogger(Services.class);
 
@@ -31,7 +31,8 @@ final class Services {
 
   private static final int UNSUPPORTED = 1;
 
-  private final Engine engine;
+  private final MadAgent agent;
+  private final Listeners listeners;
   private final RandomGenerator random;
   private final Map<Integer, Question> questions = new HashMap<>();
   private final Map<Asker, Inquiry> inquiries = new HashMap<>();
@@ -46,8 +47,9 @@ final class Services {
   /** One that was answered: when it is repeated, it has the same transaction. */
   private record Answered(Asker asker, long transaction) {}
 
-  Services(Engine engine, RandomGenerator random) {
-    this.engine = engine;
+  Services(MadAgent agent, Listeners listeners, RandomGenerator random) {
+    this.agent = agent;
+    this.listeners = listeners;
     this.random = random;
   }
 
@@ -67,13 +69,13 @@ final class Services {
 
     private void begin() {
       byte[] mad =
-          engine.encoded(
-              () -> new Mad(engine.newTransaction(), Requests.toSidrReq(request, requestId)));
+          agent.encoded(
+              () -> new Mad(agent.newTransaction(), Requests.toSidrReq(request, requestId)));
       questions.put(requestId, this);
       repetition =
           Optional.of(
               Repetition.begin(
-                  engine,
+                  agent,
                   mad,
                   request.path().vector(),
                   Timeouts.nanos(Timeouts.RESPONSE),
@@ -87,7 +89,7 @@ final class Services {
 
     private void fail(String tried) {
       end();
-      engine.deliver(() -> !closed, () -> events.unreachable(tried));
+      agent.deliver(() -> !closed, () -> events.unreachable(tried));
     }
 
     private void answered(SidrRep rep) {
@@ -95,12 +97,12 @@ final class Services {
       ServiceReply reply =
           new ServiceReply(
               request.path(), rep.status(), rep.qpNumber(), rep.queueKey(), rep.privateData());
-      engine.deliver(() -> !closed, () -> events.answered(reply));
+      agent.deliver(() -> !closed, () -> events.answered(reply));
     }
 
     private void fail(VerbsException cause) {
       end();
-      engine.deliver(() -> !closed, () -> events.failed(cause));
+      agent.deliver(() -> !closed, () -> events.failed(cause));
     }
 
     private void end() {
@@ -110,7 +112,7 @@ final class Services {
 
     @Override
     public void close() {
-      engine.call(
+      agent.call(
           () -> {
             closed = true;
             end();
@@ -138,9 +140,9 @@ final class Services {
 
     @Override
     public void answer(ServiceReply reply) {
-      engine.call(
+      agent.call(
           () -> {
-            engine.checkAlive();
+            agent.checkAlive();
             if (!isPending()) {
               throw new VerbsException(
                   Errno.EINVAL, "the question for a service is answered or closed");
@@ -154,16 +156,16 @@ final class Services {
                     reply.qkey(),
                     PrivateData.EMPTY,
                     reply.privateData());
-            byte[] mad = engine.encoded(new Mad(transaction, rep));
+            byte[] mad = agent.encoded(new Mad(transaction, rep));
             remove(this);
             keep(mad);
-            engine.send(mad, from.back());
+            agent.send(mad, from.back());
           });
     }
 
     @Override
     public void close() {
-      engine.call(
+      agent.call(
           () -> {
             if (remove(this)) {
               refuse(transaction, req, from, ServiceReply.REJECTED);
@@ -172,7 +174,7 @@ final class Services {
     }
 
     private void drop() {
-      engine.call(() -> remove(this));
+      agent.call(() -> remove(this));
     }
 
     private void keep(byte[] answer) {
@@ -195,7 +197,7 @@ final class Services {
     SidrRep rep =
         new SidrRep(
             req.requestId(), status, 0, req.serviceId(), 0, PrivateData.EMPTY, PrivateData.EMPTY);
-    engine.send(engine.encoded(new Mad(transaction, rep)), from.back());
+    agent.send(agent.encoded(new Mad(transaction, rep)), from.back());
   }
 
   Registration ask(ServiceRequest request, ServiceEvents events) {
@@ -221,18 +223,17 @@ final class Services {
     }
     byte[] answer = answers.get(new Answered(asker, transaction));
     if (answer != null) {
-      engine.send(answer, from.back()); // the program would take it for another client
+      agent.send(answer, from.back()); // the program would take it for another client
       return;
     }
-    if (!engine.listeners().hasService(req.serviceId())) {
+    if (!listeners.hasService(req.serviceId())) {
       refuse(transaction, req, from, UNSUPPORTED);
       return;
     }
     Optional<Addresses> addresses =
         Requests.addresses(req.serviceId(), from.peer(), from.own(), req.privateData(), from);
     Optional<Listeners.Entry> listener =
-        addresses.flatMap(
-            both -> engine.listeners().at(req.serviceId(), both.local().getAddress()));
+        addresses.flatMap(both -> listeners.at(req.serviceId(), both.local().getAddress()));
     if (listener.isEmpty()) {
       refuse(transaction, req, from, ServiceReply.REJECTED);
     } else if (pending.isFullFor(from.peer())) {
@@ -241,8 +242,8 @@ final class Services {
       Inquiry inquiry = new Inquiry(asker, transaction, req, from);
       inquiries.put(asker, inquiry);
       pending.add(from.peer());
-      ServiceRequest request = Requests.toRequest(req, addresses.orElseThrow(), from, engine.mtu());
-      engine.deliver(
+      ServiceRequest request = Requests.toRequest(req, addresses.orElseThrow(), from, agent.mtu());
+      agent.deliver(
           () -> isListening(listener.get(), inquiry),
           () -> offer(listener.get(), inquiry, request));
     }
@@ -250,7 +251,7 @@ final class Services {
 
   /** Whether the listener is still open. */
   private boolean isListening(Listeners.Entry listener, Inquiry inquiry) {
-    if (engine.listeners().isOpen(listener)) {
+    if (listeners.isOpen(listener)) {
       return true;
     }
     if (remove(inquiry)) {

@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/** What is due at a time. A cancelled timer leaves nothing behind. Used under the engine's lock. */
+/** What is due at a time. A cancelled timer leaves nothing behind. Used under the agent's lock. */
 final class Timers {
   private final TreeSet<Timer> pending =
       new TreeSet<>(

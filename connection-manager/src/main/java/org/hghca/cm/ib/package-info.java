@@ -4,8 +4,9 @@
  *
  * <p>{@link org.hghca.cm.ib.IbCarrier} owns the queue pair of the general services of one device,
  * and one thread, which sleeps while nothing comes and no time runs out. The protocol itself does
- * not know them: an {@code Engine} gets datagrams and the time from a {@code MadTransport}. All of
- * its state is under its one lock, under which nothing waits and no code of an application runs.
+ * not know them: an {@code Engine} takes what arrives, and a {@code MadAgent} sends by a {@code
+ * MadTransport}, from which it has the time, too. All state is under the agent's one lock, under
+ * which nothing waits and no code of an application runs.
  *
  * <p>Source: InfiniBand Architecture Specification, volume 1, chapter 12; where it leaves a choice,
  * Linux's {@code drivers/infiniband/core/cm.c} and {@code cma.c}.

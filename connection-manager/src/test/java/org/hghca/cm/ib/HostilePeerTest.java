@@ -171,9 +171,9 @@ class HostilePeerTest {
   @Test
   void timeWaitsAreBounded() {
     Pair pair = new Pair(SEED);
-    pair.listening.backlog = Connections.ENDING + 100;
+    pair.listening.backlog = Handshakes.ENDING + 100;
     int most = 0;
-    for (int i = 0; i < Connections.ENDING + 100; i++) {
+    for (int i = 0; i < Handshakes.ENDING + 100; i++) {
       Recorder end = new Recorder().confirming();
       end.of(pair.a.carrier.connect(pair.a.request(pair.b, 1 + i), end));
       pair.net.run(Duration.ofNanos(10_000));
@@ -184,11 +184,11 @@ class HostilePeerTest {
       pair.net.run(Duration.ofNanos(10_000));
       end.handshake().close();
       pair.net.takeSent();
-      if (i % 1000 == 0 || i > Connections.ENDING) {
+      if (i % 1000 == 0 || i > Handshakes.ENDING) {
         most = Math.max(most, pair.b.engine.size());
       }
     }
-    assertThat(most).isLessThan(5 * Connections.ENDING);
+    assertThat(most).isLessThan(5 * Handshakes.ENDING);
     pair.net.settle();
     pair.assertNothingIsKept();
     assertThat(pair.listening.ends).allSatisfy(end -> assertThat(end.events).hasSize(3));

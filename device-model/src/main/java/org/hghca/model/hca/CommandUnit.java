@@ -60,26 +60,20 @@ final class CommandUnit {
       HardwareProfile profile,
       HostMemory host,
       Icm icm,
-      TranslationTables memory,
-      CompletionQueues completionQueues,
-      EventQueues eventQueues,
-      EventRouting events,
-      SharedReceiveQueues sharedQueues,
-      QueuePairTable queuePairs,
-      QueuePositions.Table positions,
+      ContextTables tables,
       Transport transport,
       LocalGids gids,
       EthernetPort port) {
     this.profile = profile;
     this.host = host;
     this.icm = icm;
-    this.memory = memory;
-    this.completionQueues = completionQueues;
-    this.eventQueues = eventQueues;
-    this.events = events;
-    this.sharedQueues = sharedQueues;
-    this.queuePairs = queuePairs;
-    this.positions = positions;
+    this.memory = tables.memory();
+    this.completionQueues = tables.completionQueues();
+    this.eventQueues = tables.eventQueues();
+    this.events = tables.events();
+    this.sharedQueues = tables.sharedQueues();
+    this.queuePairs = tables.queuePairs();
+    this.positions = tables.positions();
     this.transport = transport;
     this.gids = gids;
     this.port = port;

@@ -118,13 +118,8 @@ public final class Hca implements Card {
             profile,
             host,
             icm,
-            memory,
-            completionQueues,
-            eventQueues,
-            events,
-            sharedQueues,
-            queuePairs,
-            positions,
+            new ContextTables(
+                memory, completionQueues, eventQueues, events, sharedQueues, queuePairs, positions),
             transport,
             gids,
             port);

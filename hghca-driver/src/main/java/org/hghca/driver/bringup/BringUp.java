@@ -137,24 +137,14 @@ public final class BringUp {
       LOG.debug("{} is up: profile {}, {}", function.locator(), profile.name(), limits);
       return device;
     } catch (RuntimeException e) {
-      throw takenBack(undo, Failures.of("cannot bring up " + function.locator(), e));
+      throw undo.because(Failures.of("cannot bring up " + function.locator(), e));
     } catch (InternalError e) {
       String what =
           "%s is gone: its registers fault (%s)".formatted(function.locator(), e.getMessage());
-      throw takenBack(undo, new VerbsException(Errno.EIO, what, e));
+      throw undo.because(new VerbsException(Errno.EIO, what, e));
     } catch (Error e) {
-      throw takenBack(undo, e);
+      throw undo.because(e);
     }
-  }
-
-  /** The failure, after all steps are undone. */
-  private static <T extends Throwable> T takenBack(Undo undo, T failure) {
-    try {
-      undo.close();
-    } catch (RuntimeException another) {
-      failure.addSuppressed(another);
-    }
-    return failure;
   }
 
   private static void checkPlatform() {

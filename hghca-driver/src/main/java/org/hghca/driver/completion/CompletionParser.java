@@ -237,19 +237,10 @@ public abstract class CompletionParser {
       int count) {
     Receives receives = qp.receiver();
     boolean written = BthOpcode.isWriteImmediate(opcode);
-    ProviderAccess.get()
-        .fill(
-            out,
-            count,
-            receives.take(wqe),
-            0,
-            (written ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV).code(),
-            qp.receiveFlags() | flags,
-            0,
-            bytes,
-            qp.number(),
-            immediate,
-            sourceQp);
+    int code = (written ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV).code();
+    ProviderAccess access = ProviderAccess.get();
+    access.fill(out, count, receives.take(wqe), 0, code, 0, qp.number());
+    access.fillMessage(out, count, bytes, qp.receiveFlags() | flags, immediate, sourceQp);
     due = receives.due(due);
     return 1;
   }
@@ -283,8 +274,7 @@ public abstract class CompletionParser {
       failures[status.code()]++;
       int receive = WcOpcode.RECV.code();
       long wrId = receives.take(wqe);
-      ProviderAccess.get()
-          .fill(out, count, wrId, status.code(), receive, 0, vendorError, 0, qp.number(), 0, 0);
+      ProviderAccess.get().fill(out, count, wrId, status.code(), receive, vendorError, qp.number());
       filled = 1;
     }
     // Last: a thread that already serves the share must see all of this, or is notified again.

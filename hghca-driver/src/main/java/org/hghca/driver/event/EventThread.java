@@ -68,11 +68,14 @@ public final class EventThread implements EventQueue.Reader {
   private volatile boolean stopping;
   private volatile boolean wanted;
 
-  /** Whether the last wait for an interrupt ran out. */
-  private boolean silent;
+  /** How the last wait for an interrupt ended, if nothing was read since. */
+  private enum Wait {
+    NONE,
+    INTERRUPT,
+    TIMEOUT
+  }
 
-  /** Whether the last wait ended with an interrupt, and nothing was read since. */
-  private boolean interrupted;
+  private Wait last = Wait.NONE;
 
   /** Completion events that were read before their interrupts, which may still come. */
   private long unconfirmed;
@@ -231,13 +234,12 @@ public final class EventThread implements EventQueue.Reader {
     } finally {
       reading.unlock();
     }
-    if (silent && completions > 0 && !isInterruptedLate()) {
+    if (last == Wait.TIMEOUT && completions > 0 && !isInterruptedLate()) {
       missed.add(completions);
-    } else if (!silent && !interrupted && interrupts != null) {
+    } else if (last == Wait.NONE && interrupts != null) {
       unconfirmed += completions;
     }
-    silent = false;
-    interrupted = false;
+    last = Wait.NONE;
     return found;
   }
 
@@ -261,13 +263,15 @@ public final class EventThread implements EventQueue.Reader {
   private void await() {
     if (interrupts != null) {
       long start = System.nanoTime();
-      interrupted = interrupts.await(SWEEP_NANOS) != 0;
-      silent = !interrupted && System.nanoTime() - start >= SWEEP_NANOS;
-      if (silent) {
-        missed.add(unconfirmed);
-      }
-      if (silent || interrupted) {
+      if (interrupts.await(SWEEP_NANOS) != 0) {
+        last = Wait.INTERRUPT;
         unconfirmed = 0;
+      } else if (System.nanoTime() - start >= SWEEP_NANOS) {
+        last = Wait.TIMEOUT;
+        missed.add(unconfirmed);
+        unconfirmed = 0;
+      } else {
+        last = Wait.NONE;
       }
     } else if (queues.isEmpty() && watched.isEmpty()) {
       LockSupport.parkNanos(this, SWEEP_NANOS);

@@ -5,9 +5,9 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.SendKind;
 import org.hghca.verbs.WrOpcode;
 import org.hghca.verbs.spi.ProviderAccess;
-import org.hghca.verbs.spi.SendKind;
 
 /**
  * The encoding of a request in a send queue: its <em>operation</em>, a word that depends on the

@@ -456,8 +456,9 @@ public class SendRing extends RingTail {
   private void fill(
       Completions out, int index, int slot, int operation, int status, int vendorError, int bytes) {
     int opcode = SendOpcodeTable.completion(operation);
-    ProviderAccess.get()
-        .fill(out, index, wrIds[slot], status, opcode, 0, vendorError, bytes, qpn, 0, 0);
+    ProviderAccess access = ProviderAccess.get();
+    access.fill(out, index, wrIds[slot], status, opcode, vendorError, qpn);
+    access.fillMessage(out, index, bytes, 0, 0, 0);
   }
 
   /**

@@ -91,7 +91,8 @@ class AddressHandlesTest {
 
   private static Completions received(int flags) {
     Completions completions = new Completions(2);
-    ProviderAccess.get().fill(completions, 1, 77, 0, WcOpcode.RECV.code(), flags, 0, 48, 2, 0, 3);
+    ProviderAccess.get().fill(completions, 1, 77, 0, WcOpcode.RECV.code(), 0, 2);
+    ProviderAccess.get().fillMessage(completions, 1, 48, flags, 0, 3);
     return completions;
   }
 

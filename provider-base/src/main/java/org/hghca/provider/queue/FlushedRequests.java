@@ -55,17 +55,7 @@ public final class FlushedRequests {
       Request request = requests.removeFirst();
       ProviderAccess.get()
           .fill(
-              out,
-              count++,
-              request.wrId(),
-              WcStatus.WR_FLUSH_ERR.code(),
-              request.opcode(),
-              0,
-              0,
-              0,
-              qpn,
-              0,
-              0);
+              out, count++, request.wrId(), WcStatus.WR_FLUSH_ERR.code(), request.opcode(), 0, qpn);
     }
     return count;
   }

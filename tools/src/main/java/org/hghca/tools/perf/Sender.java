@@ -90,11 +90,6 @@ final class Sender {
     return (int) (completed - before);
   }
 
-  /** Whether all messages are completed. */
-  boolean isDone() {
-    return completed >= limit;
-  }
-
   /**
    * Checks a completion.
    *

@@ -19,10 +19,7 @@ class ArrowsTest {
 
   /** The classes of the API that use its spi. */
   private static final List<String> API_USES_OF_SPI =
-      List.of(
-          "org.hghca.verbs.RdmaDevices",
-          "org.hghca.verbs.RequestAccess",
-          "org.hghca.verbs.SendRequest");
+      List.of("org.hghca.verbs.RdmaDevices", "org.hghca.verbs.RequestAccess");
 
   /** The packages of vfio, each of which uses only those after it. */
   private static final List<String> VFIO =
@@ -75,6 +72,7 @@ class ArrowsTest {
   private static final List<String> CONNECTION_MANAGER =
       List.of(
           "org.hghca.cm",
+          "org.hghca.cm.device",
           "org.hghca.cm.ib",
           "org.hghca.cm.tcp",
           "org.hghca.cm.mad",

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodType;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.SendKind;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WorkRequest;
 
@@ -56,7 +57,7 @@ public abstract class ProviderAccess {
       SendRequest request, int index, MemorySegment destination, long offset, int most);
 
   /**
-   * Fills a place of the completions of a poll.
+   * Fills a place of the completions of a poll, for a request without a message.
    *
    * @param status the code of a {@link org.hghca.verbs.WcStatus}
    * @param opcode the code of a {@link org.hghca.verbs.WcOpcode}
@@ -67,10 +68,16 @@ public abstract class ProviderAccess {
       long wrId,
       int status,
       int opcode,
-      int flags,
       int vendorError,
-      int byteLength,
-      int qpNumber,
-      int immediate,
-      int sourceQp);
+      int qpNumber);
+
+  /**
+   * Adds the message of the request to a filled place.
+   *
+   * @param flags of {@link Completions}
+   * @param immediate 0 without immediate data
+   * @param sourceQp 0 for a sent message
+   */
+  public abstract void fillMessage(
+      Completions completions, int index, int byteLength, int flags, int immediate, int sourceQp);
 }

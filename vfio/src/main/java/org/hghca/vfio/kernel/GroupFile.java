@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.hghca.vfio.UndoStack;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
@@ -58,7 +59,7 @@ final class GroupFile {
   }
 
   private static GroupFile open(KernelSystem system, Path node, int number, Optional<String> name) {
-    CleanupStack undo = new CleanupStack();
+    UndoStack undo = new UndoStack();
     try {
       int descriptor = system.open(node);
       undo.add(() -> system.close(descriptor));

@@ -14,6 +14,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.UndoStack;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.DeviceMemory;
@@ -35,7 +36,7 @@ final class KernelFunction implements PciFunction {
   private final DeviceMemory memory;
   private final MemorySource source;
   private final Reset reset;
-  private final CleanupStack undo;
+  private final UndoStack undo;
   private volatile KernelInterrupts interrupts;
   private volatile boolean closed;
 
@@ -48,7 +49,7 @@ final class KernelFunction implements PciFunction {
       String address,
       KernelOptions options,
       VfioEntry entry,
-      CleanupStack undo) {
+      UndoStack undo) {
     this.system = system;
     this.locator = locator;
     this.options = options;
@@ -80,7 +81,7 @@ final class KernelFunction implements PciFunction {
       String address,
       KernelOptions options,
       VfioEntry entry,
-      CleanupStack undo) {
+      UndoStack undo) {
     return new KernelFunction(system, locator, address, options, entry, undo);
   }
 

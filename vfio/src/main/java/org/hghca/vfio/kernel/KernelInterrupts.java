@@ -11,6 +11,7 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.UndoStack;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.linux.EventInterrupts;
 import org.slf4j.Logger;
@@ -69,7 +70,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     this.device = device;
     this.locator = locator;
     this.onLoss = onLoss;
-    CleanupStack undo = new CleanupStack();
+    UndoStack undo = new UndoStack();
     undo.add(this::close);
     try {
       kind = kinds.stream().filter(this::switchOn).findFirst().orElse(null);

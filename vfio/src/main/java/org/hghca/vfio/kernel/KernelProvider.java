@@ -6,6 +6,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.PciIds;
+import org.hghca.vfio.UndoStack;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.slf4j.Logger;
@@ -99,7 +100,7 @@ public final class KernelProvider implements PciFunctionProvider {
   public PciFunction open(Locator locator) {
     checkPlatform(System.getProperty("os.name"), System.getProperty("os.arch"));
     KernelOptions options = KernelOptions.of(locator);
-    CleanupStack undo = new CleanupStack();
+    UndoStack undo = new UndoStack();
     try {
       return options.descriptor().isPresent()
           ? passed(locator, options, undo)
@@ -119,7 +120,7 @@ public final class KernelProvider implements PciFunctionProvider {
     }
   }
 
-  private PciFunction opened(Locator locator, KernelOptions options, CleanupStack undo) {
+  private PciFunction opened(Locator locator, KernelOptions options, UndoStack undo) {
     PciDevice found = selected(locator);
     String address = found.address();
     KernelSystem system = system();
@@ -150,7 +151,7 @@ public final class KernelProvider implements PciFunctionProvider {
    * The function bound to vfio-pci; a function that had another driver stays bound until it is
    * closed.
    */
-  private PciDevice bound(PciDevice device, CleanupStack undo) {
+  private PciDevice bound(PciDevice device, UndoStack undo) {
     if (device.isBoundToVfio()) {
       return device;
     }
@@ -167,7 +168,7 @@ public final class KernelProvider implements PciFunctionProvider {
     }
   }
 
-  private PciFunction passed(Locator locator, KernelOptions options, CleanupStack undo) {
+  private PciFunction passed(Locator locator, KernelOptions options, UndoStack undo) {
     if (!FunctionSelector.isAddress(locator.name())) {
       throw new VfioException(
           Reason.INVALID,

@@ -86,9 +86,4 @@ record RegionInfo(long offset, long size, List<Area> mappable) {
     areas.sort((one, other) -> Long.compare(one.start, other.start));
     return areas;
   }
-
-  /** Whether all of it may be mapped at once. */
-  boolean isMappable() {
-    return mappable.size() == 1 && mappable.getFirst().equals(new Area(0, size));
-  }
 }

@@ -17,7 +17,6 @@ final class VfioAbi {
   static final int SET_IOMMU = BASE + 2;
   static final int GROUP_GET_STATUS = BASE + 3;
   static final int GROUP_SET_CONTAINER = BASE + 4;
-  static final int GROUP_UNSET_CONTAINER = BASE + 5;
   static final int GROUP_GET_DEVICE_FD = BASE + 6;
   static final int DEVICE_GET_INFO = BASE + 7;
   static final int DEVICE_GET_REGION_INFO = BASE + 8;
@@ -45,15 +44,12 @@ final class VfioAbi {
   static final class GroupStatus {
     static final int SIZE = 8;
     static final int VIABLE = 1;
-    static final int CONTAINER_SET = 1 << 1;
 
     private GroupStatus() {}
   }
 
   /** {@code struct vfio_device_info}, in its first version. */
   static final class DeviceInfo {
-    static final int NUM_REGIONS = 8;
-    static final int NUM_IRQS = 12;
     static final int SIZE = 16;
     static final int RESET = 1;
     static final int PCI = 1 << 1;
@@ -206,7 +202,6 @@ final class VfioAbi {
   /** {@code struct vfio_device_bind_iommufd}. */
   static final class BindIommufd {
     static final int IOMMUFD = 8;
-    static final int OUT_DEVID = 12;
     static final int SIZE = 16;
 
     private BindIommufd() {}

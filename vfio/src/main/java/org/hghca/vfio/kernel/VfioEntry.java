@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.linux.LinuxErrno;
+import org.hghca.vfio.UndoStack;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
@@ -22,10 +23,10 @@ final class VfioEntry implements AutoCloseable {
   private final MapFailure failure;
 
   /** Undoes the steps that led to the function's descriptor, which is closed first. */
-  private final CleanupStack undo = new CleanupStack();
+  private final UndoStack undo = new UndoStack();
 
   /** Releases the function itself. */
-  private final CleanupStack leaving = new CleanupStack();
+  private final UndoStack leaving = new UndoStack();
 
   private GroupFile group;
   private DeviceFile device;

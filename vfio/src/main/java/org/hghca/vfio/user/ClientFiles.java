@@ -71,11 +71,6 @@ final class ClientFiles {
     this.system = system;
   }
 
-  /** Number of mappings. */
-  int mappings() {
-    return mappings;
-  }
-
   /**
    * A mapping that has a range of a file; for one more range.
    *

@@ -78,13 +78,7 @@ final class BringUp {
       device.start();
       return device;
     } catch (RuntimeException e) {
-      RuntimeException failure = Refusals.of("cannot bring up " + function.locator(), e);
-      try {
-        undo.close();
-      } catch (RuntimeException another) {
-        failure.addSuppressed(another);
-      }
-      throw failure;
+      throw undo.because(Refusals.of("cannot bring up " + function.locator(), e));
     }
   }
 

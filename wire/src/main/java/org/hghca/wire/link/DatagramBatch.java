@@ -81,10 +81,6 @@ final class DatagramBatch {
     return HEADROOM + longest;
   }
 
-  int size() {
-    return size;
-  }
-
   /** The memory of all slots. */
   MemorySegment frames() {
     return frames;

@@ -112,8 +112,7 @@ public final class CheckedReceiveRing extends ReceiveRing {
     flushed++;
     NextUnit.clear(ring, offset(tail()));
     int status = WcStatus.WR_FLUSH_ERR.code();
-    ProviderAccess.get()
-        .fill(out, index, takeOldest(), status, WcOpcode.RECV.code(), 0, 0, 0, qpn, 0, 0);
+    ProviderAccess.get().fill(out, index, takeOldest(), status, WcOpcode.RECV.code(), 0, qpn);
   }
 
   /** Whether the card's next completion belongs to a request that was flushed here before. */

@@ -39,9 +39,6 @@ final class DoorbellScheduler {
 
   private static final int TICK_SHIFT = 32;
 
-  /** In place of the bytes of a share that was taken while bytes did not count: more than any. */
-  private static final long UNCOUNTED = DoorbellQuota.UNCOUNTED;
-
   /**
    * Below any number of requests in flight, which is below 0 once the driver completes unrung ones.
    */
@@ -86,15 +83,7 @@ final class DoorbellScheduler {
   /** Per slot of a request held back: its doorbell, so that ringing reads no element. */
   private final long[] doorbells;
 
-  /** Number of requests that the ring may have in flight without paying, and bytes of each. */
-  private int share;
-
-  private long shareBytes;
-
-  /** Number of requests paid for one by one and rung so far, and of those that completed. */
-  private int paidRung;
-
-  private int paidSeen;
+  private final DoorbellShare share;
 
   /**
    * How many requests may be in flight without a further look at the limits, if they have no marks;
@@ -118,21 +107,10 @@ final class DoorbellScheduler {
 
   private final PsnCount psn = new PsnCount();
 
-  /** Null where a SEND or WRITE must not reach the last PSN. */
-  private WrapReads wrapReads;
-
-  /** Runs when the next request would have the last PSN, and nothing carries it. */
-  private Runnable onLastPsn = () -> {};
-
-  private volatile boolean atLastPsn;
-
   /** Completed steps of requests, without the last ones. */
   private int steps;
 
   private final SteppedRequest stepped;
-
-  /** The payment for the driver's own element. */
-  private int ownPayment;
 
   /** Whether the ring is in the list of rings that wait for others. */
   private boolean waits;
@@ -151,6 +129,7 @@ final class DoorbellScheduler {
       DoorbellQuota inFlight, DoorbellQuota.Waiting owner, RingShape shape, UarPage uar) {
     this.inFlight = inFlight;
     this.owner = owner;
+    this.share = new DoorbellShare(inFlight, owner);
     this.ring = shape.memory().memory();
     this.uar = uar;
     this.qpn = shape.qpn();
@@ -161,49 +140,17 @@ final class DoorbellScheduler {
     this.stepped = new SteppedRequest(ring, 1 << strideLog, inFlight.pieceOfRead());
   }
 
-  /** Sets an action for the end at the last PSN. Must be called before the first post. */
-  void onLastPsn(Runnable action) {
-    onLastPsn = action;
-  }
-
   private int mostUnasked() {
-    return stopped || stepped.isOpen(seen()) ? ASK : Math.min(inFlight.window(), share);
+    return stopped || stepped.isOpen(seen()) ? ASK : Math.min(inFlight.window(), share.size());
   }
 
-  // ---- the PSN
-
-  /** Sends start, with a PSN; the last one is critical for SENDs and WRITEs. */
-  void startAt(int first) {
-    psn.startAt(first);
-  }
-
-  /** Sets what takes the PSN over the wrap; null if nothing does. */
-  void wrapBy(WrapReads reads) {
-    wrapReads = reads;
-  }
-
-  /** Whether nothing carries the PSN over the wrap. */
-  boolean endsAtLastPsn() {
-    return wrapReads == null && psn.isStarted();
-  }
-
-  /** Number of packets before the last PSN. */
-  long psnsLeft() {
-    return psn.left();
-  }
-
-  /** Whether the next request would have the last PSN, so that ringing has stopped. */
-  boolean isAtLastPsn() {
-    return atLastPsn;
+  /** The packets of its requests. */
+  PsnCount psn() {
+    return psn;
   }
 
   private boolean reachesLastPsn(int slot) {
     return !isRead(slot) && psn.reachesLast(length(slot));
-  }
-
-  /** Sets the packet size of requests from now on. */
-  void path(int packetLog) {
-    psn.path(packetLog);
   }
 
   // ---- posting
@@ -223,7 +170,7 @@ final class DoorbellScheduler {
    * @param size in units
    */
   void ringAtOnce(int at, int size, int operation, long length) {
-    if (length > shareBytes || psn.reachesLast(length)) {
+    if (length > share.bytes() || psn.reachesLast(length)) {
       add(at, size, operation, length);
       return;
     }
@@ -257,7 +204,7 @@ final class DoorbellScheduler {
   void ringHeldBack() {
     if (from != end && underWay() < unasked && inFlight.isCalm()) { // the usual case at once
       int slot = slot(from);
-      if (mark(slot) == 0 && length(slot) <= shareBytes && !reachesLastPsn(slot)) {
+      if (mark(slot) == 0 && length(slot) <= share.bytes() && !reachesLastPsn(slot)) {
         from++;
         boolean _ = ringDoorbell(slot, 0, length(slot), doorbells[slot]);
       }
@@ -336,8 +283,10 @@ final class DoorbellScheduler {
         }
       } else if (from == end) {
         return Hold.NOTHING;
-      } else if (wrapReads == null && reachesLastPsn(slot(from))) {
-        stopAtLastPsn();
+      } else if (!psn.isCarried() && reachesLastPsn(slot(from))) {
+        psn.stop();
+        stop();
+        psn.report();
         return Hold.NOTHING;
       } else if (!mayBeNext(slot(from))) {
         return Hold.ITS_RING;
@@ -347,12 +296,6 @@ final class DoorbellScheduler {
       turn = false;
     }
     return Hold.NOTHING;
-  }
-
-  private void stopAtLastPsn() {
-    atLastPsn = true;
-    stop();
-    onLastPsn.run();
   }
 
   /** Whether the next request does not wait for others of its ring. */
@@ -394,7 +337,7 @@ final class DoorbellScheduler {
 
   /** Rings for the first READ before a request that would have the last PSN. */
   private boolean ringCarried(int slot, boolean turn) {
-    WrapReads reads = wrapReads;
+    WrapReads reads = psn.wrapReads();
     long left = psn.left() + 1;
     if (!pay(slot, true, reads.bytes(left, psn.packetLog()), 0, turn)) {
       return false;
@@ -432,61 +375,21 @@ final class DoorbellScheduler {
    * @param others number of doorbells of this ring in flight
    */
   private boolean pay(int slot, boolean read, long length, int others, boolean turn) {
-    int ofShare = ofShare(others);
-    boolean keeps = inFlight.keepsShares(read);
-    boolean fits = keeps && length <= shareBytes;
-    if (fits && ofShare < share) {
-      return true;
-    }
-    if (ofShare < share) {
-      returnShare(share - ofShare);
-    }
-    boolean joins = share == 0 ? keeps : fits && share < inFlight.mostShare();
-    boolean asMany = joins && share != 0 && shareBytes != UNCOUNTED;
-    int payment = inFlight.pay(read, asMany ? shareBytes : length, turn);
+    int payment = share.pay(read, length, others, turn);
+    unasked = mostUnasked();
     if (payment == DoorbellQuota.REFUSED) {
       return false;
     }
-    if (joins && joinsShare(payment == DoorbellQuota.WITH_BYTES, length)) {
-      return true;
+    if (payment != DoorbellShare.OF_SHARE) {
+      marks[slot] |= payment;
     }
-    marks[slot] |= payment;
-    paidRung++;
     return true;
-  }
-
-  /** Adds a request to the share, all of whose requests have as many bytes, if it is alike. */
-  private boolean joinsShare(boolean counts, long length) {
-    if (share == 0) {
-      shareBytes = counts ? InFlightCount.wholeBeats(length) : UNCOUNTED;
-      inFlight.shares(owner);
-    } else if (counts == (shareBytes == UNCOUNTED)) {
-      return false; // bytes have begun to count
-    }
-    share++;
-    return true;
-  }
-
-  /** How many of some doorbells in flight are of the share; below 0 of some were never rung. */
-  private int ofShare(int underWay) {
-    // Read after the number of completed requests, before which it is written.
-    return Math.max(underWay, 0) - (paidRung - paidSeen);
   }
 
   /** Returns the part of the share that is not in flight. */
   void returnShare() {
-    int unused = share - ofShare(underWay());
-    if (unused > 0) {
-      returnShare(unused);
-    }
-  }
-
-  private void returnShare(int unused) {
-    share -= unused;
-    unasked = mostUnasked();
-    inFlight.giveShare(unused, shareBytes);
-    if (share == 0) {
-      inFlight.sharesNoMore(owner);
+    if (share.returnUnused(underWay())) {
+      unasked = mostUnasked();
     }
   }
 
@@ -498,7 +401,7 @@ final class DoorbellScheduler {
     if ((mark & (DoorbellQuota.ONE | DoorbellQuota.WITH_BYTES)) == 0) {
       return;
     }
-    paidSeen++;
+    share.completedPaid();
     if ((mark & STEPPED) != 0) {
       inFlight.giveBack(mark, stepped.isReadUnderWay(), stepped.bytesUnderWay());
     } else {
@@ -529,24 +432,9 @@ final class DoorbellScheduler {
     return doorbell(offset, NextUnit.size16(ring, offset), NextUnit.opcode(ring, offset));
   }
 
-  /**
-   * Rings for an element that is no request.
-   *
-   * @param size in units
-   * @return false when no doorbell may be rung now
-   */
-  boolean ringOwn(int offset, int size) {
-    ownPayment = inFlight.payOwn();
-    if (ownPayment == DoorbellQuota.REFUSED) {
-      return false;
-    }
+  /** Rings for an element of a size in units that is no request. */
+  void ringElement(int offset, int size) {
     uar.ringSendQueue(doorbell(offset, size, NextUnit.opcode(ring, offset)));
-    return true;
-  }
-
-  /** That element is complete. */
-  void completeOwn() {
-    inFlight.giveBack(ownPayment, false, 0);
   }
 
   // ---- what was rung
@@ -554,11 +442,6 @@ final class DoorbellScheduler {
   /** Number of doorbells rung so far. */
   long rung() {
     return rung;
-  }
-
-  /** Number of packets of all requests that were rung since the ring was created or reset. */
-  long packets() {
-    return psn.packets();
   }
 
   /** The position of the first request that was not rung. */
@@ -609,11 +492,6 @@ final class DoorbellScheduler {
     stopped = true;
     unasked = ASK;
     holds = false;
-  }
-
-  /** Whether it has stopped ringing. */
-  boolean isStopped() {
-    return stopped;
   }
 
   // ---- completions, under the completion queue's lock
@@ -684,16 +562,12 @@ final class DoorbellScheduler {
     if (seen - from < 0) {
       seeUpTo(from);
     }
-    if (share != 0) {
-      returnShare(share);
-    }
+    share.returnAll();
     unasked = ASK;
     holds = false;
     SEEN.setRelease(this, 0);
     stepped.close();
     psn.reset();
-    wrapReads = null;
-    atLastPsn = false;
     from = 0;
     end = 0;
     stopped = false;

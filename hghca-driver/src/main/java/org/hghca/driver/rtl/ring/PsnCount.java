@@ -13,14 +13,56 @@ final class PsnCount {
   /** The number of packets before the one with the last PSN. */
   private long lastAt = Long.MAX_VALUE;
 
+  /** Null where a SEND or WRITE must not reach the last PSN. */
+  private WrapReads wrapReads;
+
+  /** Runs when the next request would have the last PSN, and nothing carries it. */
+  private Runnable onLast = () -> {};
+
+  private volatile boolean atLast;
+
+  /** Sets an action for the end at the last PSN. Must be called before the first post. */
+  void onLast(Runnable action) {
+    onLast = action;
+  }
+
+  /** Sets what takes the PSN over the wrap; null if nothing does. */
+  void wrapBy(WrapReads reads) {
+    wrapReads = reads;
+  }
+
+  WrapReads wrapReads() {
+    return wrapReads;
+  }
+
+  /** Whether something takes the PSN over the wrap. */
+  boolean isCarried() {
+    return wrapReads != null;
+  }
+
+  /** The next request would have the last PSN, and nothing carries it: ringing stops. */
+  void stop() {
+    atLast = true;
+  }
+
+  /** Reports that ringing has stopped. */
+  void report() {
+    onLast.run();
+  }
+
+  /** Whether ringing has stopped before the last PSN. */
+  boolean isAtLast() {
+    return atLast;
+  }
+
   /** Sends start, with a PSN; the last one is critical from here on. */
   void startAt(int psn) {
     lastAt = PSNS - 1L - psn;
   }
 
-  /** Whether the last PSN is critical. */
-  boolean isStarted() {
-    return lastAt != Long.MAX_VALUE;
+  /** Whether the last PSN is critical, and nothing carries it. */
+  boolean endsAtLast() {
+    return wrapReads == null && lastAt != Long.MAX_VALUE;
   }
 
   /** Sets the packet size of requests from now on. */
@@ -68,5 +110,7 @@ final class PsnCount {
   void reset() {
     packets = 0;
     lastAt = Long.MAX_VALUE;
+    wrapReads = null;
+    atLast = false;
   }
 }

@@ -54,6 +54,9 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   /** The position of the driver's own element; below 0 when there is none. */
   private volatile int flushOffset = -1;
 
+  /** The payment for its doorbell. */
+  private int flushPayment;
+
   /**
    * A ring over zeroed memory.
    *
@@ -85,7 +88,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
    */
   public void flushedBy(PostedInError flush, Runnable onLastPsn) {
     this.postedInError = flush;
-    scheduler.onLastPsn(onLastPsn);
+    scheduler.psn().onLast(onLastPsn);
   }
 
   // ---- posting
@@ -200,7 +203,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
     scheduler.reset();
     if (flushOffset >= 0) {
       flushOffset = -1;
-      scheduler.completeOwn();
+      inFlight.giveBack(flushPayment, false, 0);
     }
   }
 
@@ -274,7 +277,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public void path(int packetLog) {
     lock();
     try {
-      scheduler.path(packetLog);
+      scheduler.psn().path(packetLog);
       checks.path(packetLog);
     } finally {
       unlock();
@@ -285,7 +288,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public void path(int packetLog, int qpn) {
     lock();
     try {
-      scheduler.path(packetLog);
+      scheduler.psn().path(packetLog);
       checks.path(packetLog, qpn);
     } finally {
       unlock();
@@ -300,7 +303,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public void startAt(int psn) {
     lock();
     try {
-      scheduler.startAt(psn);
+      scheduler.psn().startAt(psn);
     } finally {
       unlock();
     }
@@ -310,7 +313,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public void wrapBy(WrapReads reads) {
     lock();
     try {
-      scheduler.wrapBy(reads);
+      scheduler.psn().wrapBy(reads);
     } finally {
       unlock();
     }
@@ -320,7 +323,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public boolean endsAtLastPsn() {
     lock();
     try {
-      return scheduler.endsAtLastPsn();
+      return scheduler.psn().endsAtLast();
     } finally {
       unlock();
     }
@@ -330,7 +333,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public long psnsLeft() {
     lock();
     try {
-      return scheduler.psnsLeft();
+      return scheduler.psn().left();
     } finally {
       unlock();
     }
@@ -338,7 +341,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
 
   /** Whether it has stopped ringing because the next request would have the last PSN. */
   public boolean isAtLastPsn() {
-    return scheduler.isAtLastPsn();
+    return scheduler.psn().isAtLast();
   }
 
   /** Stops ringing until the next reset: the card never sees held-back requests. */
@@ -372,7 +375,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public long packets() {
     lock();
     try {
-      return scheduler.packets();
+      return scheduler.psn().packets();
     } finally {
       unlock();
     }
@@ -489,9 +492,14 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
     lock();
     try {
       int offset = (int) offset(head());
-      flushOffset =
-          scheduler.ringOwn(offset, WrittenElements.writeFlush(ring, offset)) ? offset : -1;
-      return flushOffset >= 0;
+      int size = WrittenElements.writeFlush(ring, offset);
+      flushPayment = inFlight.payOwn();
+      boolean paid = flushPayment != DoorbellQuota.REFUSED;
+      if (paid) {
+        scheduler.ringElement(offset, size);
+      }
+      flushOffset = paid ? offset : -1;
+      return paid;
     } finally {
       unlock();
     }
@@ -516,7 +524,7 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
     boolean ours = isFlush(offset);
     if (ours) {
       flushOffset = -1;
-      scheduler.completeOwn();
+      inFlight.giveBack(flushPayment, false, 0);
     }
     return ours;
   }

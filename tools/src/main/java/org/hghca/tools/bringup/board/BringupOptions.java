@@ -109,12 +109,6 @@ public record BringupOptions(
         device, profile, loop, peer, destructive, limit, patience, other, effort, only, skip);
   }
 
-  /** The same, with another effort. */
-  public BringupOptions withEffort(Effort other) {
-    return new BringupOptions(
-        device, profile, loop, peer, destructive, limit, patience, measure, other, only, skip);
-  }
-
   /** The same without a loop: steps with data are skipped. */
   public BringupOptions withoutLoop() {
     return new BringupOptions(

@@ -1,9 +1,7 @@
 package org.hghca.tools.bringup.board;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -24,6 +22,7 @@ import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.TimeScale;
+import org.hghca.vfio.UndoStack;
 
 /** The board through its driver, and the device at the other end. One thread at a time. */
 public final class Driver {
@@ -37,7 +36,7 @@ public final class Driver {
   private final FunctionErrors errors = new FunctionErrors();
 
   private final Bench bench;
-  private final Deque<Runnable> held = new ArrayDeque<>();
+  private final UndoStack held = new UndoStack();
   private final List<CommandRecord> commands = new ArrayList<>();
   private TappedFunction tapped;
   private Context left;
@@ -191,7 +190,7 @@ public final class Driver {
   public void close(Runnable closing) {
     collectEvents();
     if (bench.keep()) {
-      held.push(closing);
+      held.add(closing);
     } else {
       closing.run();
     }
@@ -199,9 +198,7 @@ public final class Driver {
 
   /** Closes what is held back; the step has ended, and nobody looks at it. */
   public void release() {
-    while (!held.isEmpty()) {
-      held.pop().run();
-    }
+    held.close();
   }
 
   /** The board. */
@@ -295,12 +292,10 @@ public final class Driver {
 
   /** After a failure: what cannot be closed has failed with it. */
   private void closeHeld() {
-    while (!held.isEmpty()) {
-      try {
-        held.pop().run();
-      } catch (RuntimeException e) {
-        // The step has failed already; the device is closed next.
-      }
+    try {
+      held.close();
+    } catch (RuntimeException e) {
+      // The step has failed already; the device is closed next.
     }
   }
 }

@@ -1,4 +1,4 @@
-package org.hghca.cm;
+package org.hghca.cm.device;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -11,7 +11,7 @@ import org.hghca.verbs.VerbsException;
  * Waits for the failure of a device: by a completion channel on which no queue reports, as a
  * context's asynchronous events are for the program.
  */
-final class DeviceWatch implements AutoCloseable {
+public final class DeviceWatch implements AutoCloseable {
   private final CompletionChannel channel;
   private final CompletableFuture<?> failure;
   private volatile boolean closed;
@@ -22,7 +22,7 @@ final class DeviceWatch implements AutoCloseable {
    * @param failed is called once, on a thread of its own, when the device fails
    * @throws VerbsException EIO when it has failed already
    */
-  DeviceWatch(Context context, Consumer<VerbsException> failed) {
+  public DeviceWatch(Context context, Consumer<VerbsException> failed) {
     channel = context.createCompletionChannel();
     failure = channel.next();
     var _ =

@@ -1,7 +1,6 @@
-package org.hghca.cm;
+package org.hghca.cm.carrier;
 
 import java.net.InetSocketAddress;
-import org.hghca.cm.carrier.Path;
 
 /**
  * The way from an identifier to a service of its peer.
@@ -11,4 +10,4 @@ import org.hghca.cm.carrier.Path;
  * @param remote the address of the peer
  * @param path between the two, from this end
  */
-record Route(long serviceId, InetSocketAddress local, InetSocketAddress remote, Path path) {}
+public record Route(long serviceId, InetSocketAddress local, InetSocketAddress remote, Path path) {}

@@ -1,8 +1,8 @@
-package org.hghca.cm;
+package org.hghca.cm.carrier;
 
 /** The reasons of refusals in words: the codes of REJ and of SIDR_REP. */
-final class Refusals {
-  static final int CONSUMER = 28;
+public final class Refusals {
+  public static final int CONSUMER = 28;
 
   private static final String[] SERVICE = {
     "success", "unsupported", "the peer refuses", "no queue pair", "redirected", "another version"
@@ -11,7 +11,7 @@ final class Refusals {
   private Refusals() {}
 
   /** What a reason of REJ means. */
-  static String reason(int code) {
+  public static String reason(int code) {
     return switch (code) {
       case 1 -> "the peer has no queue pair";
       case 3 -> "the peer has no resources";
@@ -32,7 +32,7 @@ final class Refusals {
   }
 
   /** What a status of SIDR_REP means. */
-  static String status(int code) {
+  public static String status(int code) {
     return code >= 0 && code < SERVICE.length ? SERVICE[code] : "status " + code;
   }
 }

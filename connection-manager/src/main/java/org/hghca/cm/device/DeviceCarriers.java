@@ -1,6 +1,5 @@
-package org.hghca.cm;
+package org.hghca.cm.device;
 
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -9,7 +8,6 @@ import org.hghca.cm.carrier.Carrier;
 import org.hghca.cm.ib.IbCarrier;
 import org.hghca.cm.tcp.TcpCarrier;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -22,7 +20,7 @@ import org.hghca.verbs.VerbsException;
  * one leaves waits until the device is closed, and opens it again. The users are counted under the
  * monitor of the table, which nobody holds for long. Thread-safe.
  */
-final class DeviceCarriers {
+public final class DeviceCarriers {
   private static final Map<String, DeviceCarriers> TABLE = new HashMap<>();
 
   private final String locator;
@@ -32,7 +30,8 @@ final class DeviceCarriers {
 
   // Under the monitor of this object.
 
-  private final Map<CarrierKind, Carrier> carriers = new EnumMap<>(CarrierKind.class);
+  private Optional<Carrier> ib = Optional.empty();
+  private Optional<Carrier> tcp = Optional.empty();
   private Optional<Context> opened = Optional.empty();
   private boolean owned;
 
@@ -48,7 +47,7 @@ final class DeviceCarriers {
    * @param opener opens the device for its first user
    * @param owned whether the context is closed with the last user
    */
-  static DeviceCarriers use(String locator, Supplier<Context> opener, boolean owned) {
+  public static DeviceCarriers use(String locator, Supplier<Context> opener, boolean owned) {
     DeviceCarriers shared;
     synchronized (TABLE) {
       shared = TABLE.computeIfAbsent(locator, DeviceCarriers::new);
@@ -75,7 +74,7 @@ final class DeviceCarriers {
    *
    * @throws VerbsException ENODEV when the last user has left
    */
-  void retain() {
+  public void retain() {
     synchronized (TABLE) {
       if (users == 0) {
         throw new VerbsException(Errno.ENODEV, locator + " is being closed");
@@ -85,7 +84,7 @@ final class DeviceCarriers {
   }
 
   /** Removes a user. The last one closes the carriers, and the device if it is owned. */
-  void release() {
+  public void release() {
     synchronized (TABLE) {
       users--;
       if (users > 0) {
@@ -120,48 +119,45 @@ final class DeviceCarriers {
 
   private void closeAll() {
     Releases releases = new Releases();
-    carriers.values().forEach(carrier -> releases.add(carrier::close));
+    ib.ifPresent(carrier -> releases.add(carrier::close));
+    tcp.ifPresent(carrier -> releases.add(carrier::close));
     if (owned) {
       opened.ifPresent(context -> releases.add(context::close));
     }
-    carriers.clear();
+    ib = Optional.empty();
+    tcp = Optional.empty();
     opened = Optional.empty();
     releases.run();
   }
 
   /** How many devices have carriers or users. */
-  static int count() {
+  public static int count() {
     synchronized (TABLE) {
       return TABLE.size();
     }
   }
 
   /** That of the first user. */
-  synchronized Context context() {
+  public synchronized Context context() {
     return opened.orElseThrow();
   }
 
-  /** What the device announces: the InfiniBand CM if it has the queue pair for it. */
-  CarrierKind defaultKind() {
-    return context().queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR)
-        ? CarrierKind.IB
-        : CarrierKind.TCP;
-  }
-
   /**
-   * The carrier of a kind.
+   * The InfiniBand connection manager.
    *
    * @throws VerbsException EOPNOTSUPP when the device cannot have it; EBUSY when another program
    *     has its queue pair of the general services
    */
-  synchronized Carrier carrier(CarrierKind kind) {
-    return carriers.computeIfAbsent(kind, this::open);
+  public synchronized Carrier ib() {
+    Carrier carrier = ib.orElseGet(() -> IbCarrier.of(context()));
+    ib = Optional.of(carrier);
+    return carrier;
   }
 
-  private Carrier open(CarrierKind kind) {
-    return switch (kind) {
-      case TCP -> TcpCarrier.of(context());
-      case IB -> IbCarrier.of(context());
-    };
+  /** The carrier by TCP. */
+  public synchronized Carrier tcp() {
+    Carrier carrier = tcp.orElseGet(() -> TcpCarrier.of(context()));
+    tcp = Optional.of(carrier);
+    return carrier;
   }
 }

@@ -1,12 +1,14 @@
 package org.hghca.cm;
 
 import java.util.Optional;
-import org.hghca.cm.carrier.Carrier;
+import java.util.function.Supplier;
 import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Refusals;
+import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
@@ -18,8 +20,15 @@ import org.slf4j.LoggerFactory;
  * The connection of an identifier: what was asked and answered, and what becomes of it. All under
  * the monitor of the {@link Lifecycle}.
  */
-final class Connection implements HandshakeEvents, End {
-  private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+final class ConnectionEnd implements HandshakeEvents, End {
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectionEnd.class);
+
+  /** Of one that has failed before its response was taken, if nothing says why. */
+  private static final Report FAILED =
+      Report.failure(
+          CmEventType.CONNECT_ERROR,
+          -Errno.EIO.number(),
+          "the connection failed before its response was taken");
 
   private final Lifecycle life;
   private final IdQueuePair queuePair;
@@ -29,7 +38,7 @@ final class Connection implements HandshakeEvents, End {
   private Handshake handshake;
   private Optional<ConnectReply> reply = Optional.empty();
 
-  private Connection(
+  private ConnectionEnd(
       Lifecycle life,
       IdQueuePair queuePair,
       CarrierKind kind,
@@ -43,28 +52,32 @@ final class Connection implements HandshakeEvents, End {
   }
 
   /** The active end; asks. */
-  static Connection ask(
+  static ConnectionEnd ask(
       Lifecycle life,
       IdQueuePair queuePair,
-      CarrierKind kind,
-      Carrier carrier,
-      ConnectRequest request) {
-    Connection connection = new Connection(life, queuePair, kind, request, true);
+      Addressing addressing,
+      ConnectionParameters parameters) {
+    SharedDevice device = addressing.device();
+    ConnectRequest request =
+        Negotiation.request(
+            device.context().queryDevice(), addressing.route(), queuePair.get(), parameters);
+    ConnectionEnd connection =
+        new ConnectionEnd(life, queuePair, addressing.kind(device), request, true);
     synchronized (life) {
-      connection.handshake = carrier.connect(request, connection);
+      connection.handshake = addressing.carrier(device).connect(request, connection);
       life.to(CmState.CONNECTING);
     }
     return connection;
   }
 
   /** The passive end. */
-  static Connection asked(
+  static ConnectionEnd asked(
       Lifecycle life,
       IdQueuePair queuePair,
       CarrierKind kind,
       Handshake handshake,
       ConnectRequest request) {
-    Connection connection = new Connection(life, queuePair, kind, request, false);
+    ConnectionEnd connection = new ConnectionEnd(life, queuePair, kind, request, false);
     connection.handshake = handshake;
     return connection;
   }
@@ -117,8 +130,9 @@ final class Connection implements HandshakeEvents, End {
   }
 
   /** Brings the queue pair, if there is one, to RTS, and answers. */
-  void accept(DeviceAttributes device, ConnectionParameters parameters) {
-    ConnectReply answer = answer(device, parameters);
+  @Override
+  public void accept(Context context, ConnectionParameters parameters) {
+    ConnectReply answer = answer(context.queryDevice(), parameters);
     life.to(CmState.ACCEPTING);
     try {
       reply = Optional.of(answer);
@@ -154,7 +168,7 @@ final class Connection implements HandshakeEvents, End {
     try {
       handshake.disconnect(PrivateData.EMPTY);
     } catch (VerbsException e) {
-      LOG.debug("{}: it has ended", life, e);
+      LOG.debug("the connection with {} has ended", request.remote(), e);
     }
     if (!life.moves(CmState.CONNECTED, CmState.DISCONNECTING)) {
       life.to(CmState.DISCONNECTED);
@@ -165,15 +179,23 @@ final class Connection implements HandshakeEvents, End {
     queuePair.get().ifPresent(pair -> queuePair.bringUp(setup(pair.protectionDomain().context())));
   }
 
-  /** The answer is taken by the program: brings up the queue pair, and confirms. */
-  CmEvent taken(CmEvent response) {
+  /**
+   * The answer is taken by the program: brings up the queue pair, and confirms.
+   *
+   * @param untaken removes the first report that was not taken
+   * @return what the program learns
+   */
+  Report taken(Report response, Supplier<Optional<Report>> untaken) {
     if (queuePair.get().isEmpty()) {
       return response;
     }
+    if (life.state() == CmState.FAILED) {
+      queuePair.toError();
+      return untaken.get().orElse(FAILED);
+    }
+    Report established = response.as(CmEventType.ESTABLISHED);
     if (life.state() != CmState.RESPONDED) {
-      return life.state() == CmState.FAILED
-          ? failure()
-          : response.as(CmEventType.ESTABLISHED); // taken before, and put back
+      return established; // taken before, and put back
     }
     try {
       bringUp();
@@ -184,19 +206,7 @@ final class Connection implements HandshakeEvents, End {
       queuePair.toError();
       throw e;
     }
-    return response.as(CmEventType.ESTABLISHED);
-  }
-
-  /** The connection failed before its response was taken: the failure is taken instead. */
-  private CmEvent failure() {
-    queuePair.toError();
-    return life.firstUntaken()
-        .orElseGet(
-            () ->
-                life.failure(
-                    CmEventType.CONNECT_ERROR,
-                    -Errno.EIO.number(),
-                    "the connection failed before its response was taken"));
+    return established;
   }
 
   @Override
@@ -204,7 +214,7 @@ final class Connection implements HandshakeEvents, End {
     synchronized (life) {
       if (life.moves(CmState.CONNECTING, CmState.RESPONDED)) {
         reply = Optional.of(answer);
-        life.post(life.event(CmEventType.CONNECT_RESPONSE).with(answered(answer)));
+        life.post(Report.of(CmEventType.CONNECT_RESPONSE).with(answered(answer)));
       }
     }
   }
@@ -213,7 +223,7 @@ final class Connection implements HandshakeEvents, End {
   public void established() {
     synchronized (life) {
       if (life.moves(CmState.ACCEPTING, CmState.CONNECTED)) {
-        life.post(life.event(CmEventType.ESTABLISHED));
+        life.post(Report.of(CmEventType.ESTABLISHED));
       }
     }
   }
@@ -223,12 +233,12 @@ final class Connection implements HandshakeEvents, End {
     synchronized (life) {
       ConnectionParameters parameters = ConnectionParameters.DEFAULT.withPrivateData(privateData);
       String message = "%s by %s: %s".formatted(request.remote(), kind, Refusals.reason(reason));
-      if (life.fails(life.failure(CmEventType.REJECTED, reason, message).with(parameters))) {
+      if (life.fails(Report.failure(CmEventType.REJECTED, reason, message).with(parameters))) {
         return;
       }
       if (life.moves(CmState.CONNECTED, CmState.DISCONNECTED)) {
         queuePair.toError();
-        life.post(life.event(CmEventType.DISCONNECTED).with(parameters));
+        life.post(Report.of(CmEventType.DISCONNECTED).with(parameters));
       }
     }
   }
@@ -245,7 +255,7 @@ final class Connection implements HandshakeEvents, End {
           || life.moves(CmState.ACCEPTING, CmState.LEFT_BY_PEER)
           || life.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
         life.post(
-            life.event(CmEventType.DISCONNECTED)
+            Report.of(CmEventType.DISCONNECTED)
                 .with(ConnectionParameters.DEFAULT.withPrivateData(privateData)));
       }
     }
@@ -254,17 +264,17 @@ final class Connection implements HandshakeEvents, End {
   @Override
   public void failed(VerbsException cause) {
     synchronized (life) {
-      boolean failed = life.fails(life.failure(CmEventType.UNREACHABLE, cause));
+      boolean failed = life.fails(Report.failure(CmEventType.UNREACHABLE, cause));
       if (!failed && life.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
           || life.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
-        life.post(life.failure(CmEventType.DISCONNECTED, cause));
+        life.post(Report.failure(CmEventType.DISCONNECTED, cause));
       }
     }
   }
 
   @Override
   public void timeWaitExited() {
-    life.post(life.event(CmEventType.TIMEWAIT_EXIT));
+    life.post(Report.of(CmEventType.TIMEWAIT_EXIT));
   }
 
   @Override

@@ -13,16 +13,21 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /** The end that asks: REQ, then RTU. */
-final class ActiveConnection extends Connection {
+final class ActiveHandshake extends IbHandshake {
   private final ConnectRequest request;
 
   /** The RTU, for a peer that has not got it. */
   private Optional<byte[]> confirmation = Optional.empty();
 
-  ActiveConnection(
-      Engine engine, long transaction, ConnectRequest request, HandshakeEvents events) {
+  ActiveHandshake(
+      MadAgent agent,
+      Handshakes handshakes,
+      long transaction,
+      ConnectRequest request,
+      HandshakeEvents events) {
     super(
-        engine,
+        agent,
+        handshakes,
         request.path(),
         request.ackTimeout(),
         State.REQ_SENT,
@@ -31,11 +36,11 @@ final class ActiveConnection extends Connection {
     this.request = request;
   }
 
-  void begin(long transaction) {
+  void begin() {
     byte[] req =
-        engine.encoded(
-            () -> new Mad(transaction, Requests.toReq(request, localId, engine.nodeGuid())));
-    engine.connections().add(this);
+        agent.encoded(
+            () -> new Mad(transaction, Requests.toReq(request, localId, agent.nodeGuid())));
+    handshakes.add(this);
     repeat(req, Timeouts.request(path.packetLife()), Timeouts.RETRIES, this::unanswered);
   }
 
@@ -50,10 +55,10 @@ final class ActiveConnection extends Connection {
     switch (state()) {
       case REQ_SENT -> {
         RemoteEnd qp = new RemoteEnd(peer(), rep.caGuid(), rep.qpNumber());
-        engine.connections().withQp(qp).ifPresent(Connection::becameStale);
+        handshakes.withQp(qp).ifPresent(IbHandshake::becameStale);
         answered();
         remote(rep.localId(), qp);
-        engine.connections().hasQp(this, qp);
+        handshakes.hasQp(this, qp);
         state(State.REP_RCVD);
         ConnectReply reply = Requests.toReply(rep, path);
         report(events -> events.replied(reply));
@@ -91,7 +96,7 @@ final class ActiveConnection extends Connection {
 
   @Override
   public void confirm(PrivateData privateData) {
-    engine.call(
+    agent.call(
         () -> {
           expect("confirm", State.REP_RCVD);
           byte[] rtu = encoded(new Rtu(localId, remoteId(), privateData));

@@ -1,4 +1,4 @@
-package org.hghca.cm;
+package org.hghca.cm.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -42,8 +42,8 @@ class DeviceCarriersTest {
                 for (int round = 0; round < ROUNDS; round++) {
                   DeviceCarriers carriers = use();
                   try {
-                    assertThat(carriers.carrier(CarrierKind.IB)).isNotNull();
-                    assertThat(carriers.carrier(CarrierKind.TCP)).isNotNull();
+                    assertThat(carriers.ib()).isNotNull();
+                    assertThat(carriers.tcp()).isNotNull();
                   } finally {
                     carriers.release();
                   }

@@ -9,27 +9,27 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
-import org.hghca.cm.ib.Connection.State;
+import org.hghca.cm.ib.IbHandshake.State;
 import org.hghca.verbs.Gid;
 
-/** The connections of a device by what peers name them with. Used under the engine's lock. */
-final class Connections {
+/** The connections of a device by what peers name them with. Used under the agent's lock. */
+final class Handshakes {
 
   /** Maximum number of connections that are ending; for one more, the oldest is removed. */
   static final int ENDING = 16_384;
 
   private static final Set<State> HALF = EnumSet.of(State.REQ_RCVD, State.REP_SENT);
 
-  private final Map<Integer, Connection> byLocalId = new HashMap<>();
-  private final Map<RemoteEnd, Connection> byRemoteRequest = new HashMap<>();
-  private final Map<RemoteEnd, Connection> byRemoteQp = new HashMap<>();
-  private final LinkedHashSet<Connection> ending = new LinkedHashSet<>();
+  private final Map<Integer, IbHandshake> byLocalId = new HashMap<>();
+  private final Map<RemoteEnd, IbHandshake> byRemoteRequest = new HashMap<>();
+  private final Map<RemoteEnd, IbHandshake> byRemoteQp = new HashMap<>();
+  private final LinkedHashSet<IbHandshake> ending = new LinkedHashSet<>();
   private final RandomGenerator random;
 
   /** Requests of peers without a confirmation. */
   private final HalfOpen halfOpen = new HalfOpen();
 
-  Connections(RandomGenerator random) {
+  Handshakes(RandomGenerator random) {
     this.random = random;
   }
 
@@ -42,60 +42,60 @@ final class Connections {
     return id;
   }
 
-  void add(Connection connection) {
-    byLocalId.put(connection.localId, connection);
-    connection.remoteRequest().ifPresent(request -> byRemoteRequest.put(request, connection));
-    connection.remoteQp().ifPresent(qp -> hasQp(connection, qp));
-    if (HALF.contains(connection.state())) {
-      halfOpen.add(connection.peer());
+  void add(IbHandshake handshake) {
+    byLocalId.put(handshake.localId, handshake);
+    handshake.remoteRequest().ifPresent(request -> byRemoteRequest.put(request, handshake));
+    handshake.remoteQp().ifPresent(qp -> hasQp(handshake, qp));
+    if (HALF.contains(handshake.state())) {
+      halfOpen.add(handshake.peer());
     }
   }
 
-  void hasQp(Connection connection, RemoteEnd qp) {
-    byRemoteQp.put(qp, connection);
+  void hasQp(IbHandshake handshake, RemoteEnd qp) {
+    byRemoteQp.put(qp, handshake);
   }
 
-  void hasNoQp(Connection connection) {
-    connection.remoteQp().ifPresent(qp -> byRemoteQp.remove(qp, connection));
+  void hasNoQp(IbHandshake handshake) {
+    handshake.remoteQp().ifPresent(qp -> byRemoteQp.remove(qp, handshake));
   }
 
-  void changes(Connection connection, State from, State to) {
+  void changes(IbHandshake handshake, State from, State to) {
     boolean was = HALF.contains(from);
     boolean is = HALF.contains(to);
-    if (was == is || !connection.equals(byLocalId.get(connection.localId))) {
+    if (was == is || !handshake.equals(byLocalId.get(handshake.localId))) {
       return;
     }
     if (is) {
-      halfOpen.add(connection.peer());
+      halfOpen.add(handshake.peer());
     } else {
-      halfOpen.remove(connection.peer());
+      halfOpen.remove(handshake.peer());
     }
   }
 
   /** Adds a connection that only messages and timers end. */
-  void addEnding(Connection connection) {
-    ending.add(connection);
+  void addEnding(IbHandshake handshake) {
+    ending.add(handshake);
     if (ending.size() > ENDING) {
       ending.getFirst().exitTimeWait();
     }
   }
 
-  void remove(Connection connection) {
-    byLocalId.remove(connection.localId, connection);
-    connection.remoteRequest().ifPresent(request -> byRemoteRequest.remove(request, connection));
-    hasNoQp(connection);
-    ending.remove(connection);
+  void remove(IbHandshake handshake) {
+    byLocalId.remove(handshake.localId, handshake);
+    handshake.remoteRequest().ifPresent(request -> byRemoteRequest.remove(request, handshake));
+    hasNoQp(handshake);
+    ending.remove(handshake);
   }
 
-  Optional<Connection> withId(int localId) {
+  Optional<IbHandshake> withId(int localId) {
     return Optional.ofNullable(byLocalId.get(localId));
   }
 
-  Optional<Connection> withRequest(RemoteEnd request) {
+  Optional<IbHandshake> withRequest(RemoteEnd request) {
     return Optional.ofNullable(byRemoteRequest.get(request));
   }
 
-  Optional<Connection> withQp(RemoteEnd qp) {
+  Optional<IbHandshake> withQp(RemoteEnd qp) {
     return Optional.ofNullable(byRemoteQp.get(qp));
   }
 
@@ -104,7 +104,7 @@ final class Connections {
     return halfOpen.isFullFor(peer);
   }
 
-  List<Connection> all() {
+  List<IbHandshake> all() {
     return new ArrayList<>(byLocalId.values());
   }
 

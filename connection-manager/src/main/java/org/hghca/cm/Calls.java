@@ -6,32 +6,64 @@ import java.util.function.BooleanSupplier;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
-/** The calls of a synchronous identifier, which wait for their event. */
-final class SynchronousCalls {
+/** The calls of an identifier: those of a synchronous one wait for their event. */
+final class Calls {
   /** Longer than any carrier tries. */
   static final Duration LIMIT = Duration.ofSeconds(150);
 
-  private final Lifecycle life;
+  private final CmId id;
+  private final boolean synchronous;
 
-  SynchronousCalls(Lifecycle life) {
-    this.life = life;
+  Calls(CmId id, boolean synchronous) {
+    this.id = id;
+    this.synchronous = synchronous;
+  }
+
+  boolean areSynchronous() {
+    return synchronous;
   }
 
   /**
-   * Makes a call, and waits for its event. Events of earlier calls, whose wait timed out or was
-   * interrupted, are dropped.
+   * Whether requests are waited for.
+   *
+   * @throws VerbsException EINVAL when they arrive on a channel
+   */
+  void requireSynchronous() {
+    if (!synchronous) {
+      throw new VerbsException(
+          Errno.EINVAL, "the identifier has a channel, on which its requests arrive");
+    }
+  }
+
+  /** Makes a call that an event follows. */
+  void run(Runnable call, Duration limit, CmEventType... wanted) {
+    BooleanSupplier followed =
+        () -> {
+          call.run();
+          return true;
+        };
+    run(followed, limit, wanted);
+  }
+
+  /**
+   * Makes a call; of a synchronous identifier, waits for its event. Events of earlier calls, whose
+   * wait timed out or was interrupted, are dropped.
    *
    * @param call whether an event follows
    * @throws VerbsException the failure that comes instead; ETIMEDOUT when none comes; EAGAIN when
    *     the thread is interrupted
    */
   void run(BooleanSupplier call, Duration limit, CmEventType... wanted) {
-    synchronized (life) {
-      List<CmEvent> earlier = life.untaken();
+    if (!synchronous) {
+      var _ = call.getAsBoolean();
+      return;
+    }
+    synchronized (id.life()) {
+      List<CmEvent> earlier = id.channel().eventsOf(id);
       if (!call.getAsBoolean()) {
         return;
       }
-      life.drop(earlier);
+      id.channel().drop(earlier);
     }
     await(limit, wanted);
   }
@@ -39,7 +71,7 @@ final class SynchronousCalls {
   private void await(Duration limit, CmEventType... wanted) {
     try {
       CmEvent event =
-          life.channel()
+          id.channel()
               .await(limit)
               .orElseThrow(
                   () ->

@@ -1,4 +1,4 @@
-package org.hghca.cm;
+package org.hghca.cm.device;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -8,12 +8,12 @@ import java.util.Optional;
  * What a closing object releases: collected under its lock, and run after it, since the release of
  * a device may wait for a thread that takes the lock. Each release is run although others fail.
  */
-final class Releases {
+public final class Releases {
   private final List<Runnable> due = new ArrayList<>();
   private Optional<RuntimeException> failure = Optional.empty();
 
   /** Runs something later, after what was added before. */
-  void add(Runnable release) {
+  public void add(Runnable release) {
     due.add(release);
   }
 
@@ -22,7 +22,7 @@ final class Releases {
    *
    * @throws RuntimeException the first failure, with the others suppressed in it
    */
-  void run() {
+  public void run() {
     due.forEach(this::attempt);
     due.clear();
     if (failure.isPresent()) {

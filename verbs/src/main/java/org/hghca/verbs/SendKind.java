@@ -1,6 +1,9 @@
-package org.hghca.verbs.spi;
+package org.hghca.verbs;
 
-/** Bits of what a send request asks for, beside its opcode: see {@link ProviderAccess#kind}. */
+/**
+ * Bits of what a send request asks for, beside its opcode: see {@link
+ * org.hghca.verbs.spi.ProviderAccess#kind}.
+ */
 public final class SendKind {
   public static final int FENCED = 1 << 3;
   public static final int SIGNALED = 1 << 4;

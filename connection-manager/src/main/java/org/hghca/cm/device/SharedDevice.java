@@ -1,7 +1,6 @@
-package org.hghca.cm;
+package org.hghca.cm.device;
 
 import java.util.function.Supplier;
-import org.hghca.cm.carrier.Carrier;
 import org.hghca.verbs.Context;
 
 /**
@@ -10,35 +9,27 @@ import org.hghca.verbs.Context;
  * @param context of the program, or of the library
  * @param carriers of the device, which another context of it may have opened
  */
-record SharedDevice(Context context, DeviceCarriers carriers) {
+public record SharedDevice(Context context, DeviceCarriers carriers) {
 
   /** The device of a program's context, which stays the program's; {@link #release} is due. */
-  static SharedDevice of(Context context) {
+  public static SharedDevice of(Context context) {
     return new SharedDevice(
         context, DeviceCarriers.use(context.device().locator(), () -> context, false));
   }
 
   /** A device that is opened for its first user; {@link #release} is due. */
-  static SharedDevice of(String locator, Supplier<Context> opener) {
+  public static SharedDevice of(String locator, Supplier<Context> opener) {
     DeviceCarriers carriers = DeviceCarriers.use(locator, opener, true);
     return new SharedDevice(carriers.context(), carriers);
   }
 
   /** This device, for one more user: {@link #release} is due. For handlers of events, too. */
-  SharedDevice retained() {
+  public SharedDevice retained() {
     carriers.retain();
     return this;
   }
 
-  void release() {
+  public void release() {
     carriers.release();
-  }
-
-  CarrierKind defaultKind() {
-    return carriers.defaultKind();
-  }
-
-  Carrier carrier(CarrierKind kind) {
-    return carriers.carrier(kind);
   }
 }

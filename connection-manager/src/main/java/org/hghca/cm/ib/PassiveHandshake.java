@@ -12,14 +12,16 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /** The end that is asked: REP. */
-final class PassiveConnection extends Connection {
+final class PassiveHandshake extends IbHandshake {
   private final long interval;
   private final int retries;
   private int qpNumber;
 
-  PassiveConnection(Engine engine, long transaction, Req req, ConnectRequest request) {
+  PassiveHandshake(
+      MadAgent agent, Handshakes handshakes, long transaction, Req req, ConnectRequest request) {
     super(
-        engine,
+        agent,
+        handshakes,
         request.path(),
         request.ackTimeout(),
         State.REQ_RCVD,
@@ -31,10 +33,10 @@ final class PassiveConnection extends Connection {
 
   @Override
   public void reply(ConnectReply reply) {
-    engine.call(
+    agent.call(
         () -> {
           expect("reply", State.REQ_RCVD);
-          Rep rep = Requests.toRep(reply, localId, remoteId(), engine.nodeGuid());
+          Rep rep = Requests.toRep(reply, localId, remoteId(), agent.nodeGuid());
           byte[] mad = encoded(rep);
           qpNumber = reply.qpNumber();
           state(State.REP_SENT);
@@ -57,7 +59,7 @@ final class PassiveConnection extends Connection {
 
   @Override
   public void firstPacket() {
-    engine.call(
+    agent.call(
         () -> {
           expect("firstPacket", State.REP_SENT, State.ESTABLISHED);
           if (state() == State.REP_SENT) {

@@ -19,9 +19,9 @@ import org.hghca.verbs.VerbsException;
 
 /**
  * One end of a connection: what both ends have in common, which is its end. All but the methods of
- * {@link Handshake} are called under the engine's lock.
+ * {@link Handshake} are called under the agent's lock.
  */
-abstract class Connection implements Handshake {
+abstract class IbHandshake implements Handshake {
 
   /** Where a connection is; the names are those of the specification. */
   enum State {
@@ -36,9 +36,13 @@ abstract class Connection implements Handshake {
     IDLE
   }
 
-  final Engine engine;
+  final MadAgent agent;
+  final Handshakes handshakes;
   final int localId;
   final Path path;
+
+  /** That of the REQ. */
+  final long transaction;
 
   private final int ackTimeout;
   private State state;
@@ -49,7 +53,6 @@ abstract class Connection implements Handshake {
   private Optional<RemoteEnd> remoteRequest = Optional.empty();
   private Optional<RemoteEnd> remoteQp = Optional.empty();
   private int remoteId;
-  private final long transaction;
 
   /** The transaction of the peer's DREQ, which its answer has. */
   private long release;
@@ -63,15 +66,17 @@ abstract class Connection implements Handshake {
   /** Whether the application has closed it: no event reaches it any more. */
   private boolean closed;
 
-  Connection(
-      Engine engine,
+  IbHandshake(
+      MadAgent agent,
+      Handshakes handshakes,
       Path path,
       int ackTimeout,
       State state,
       long transaction,
       Optional<HandshakeEvents> events) {
-    this.engine = engine;
-    this.localId = engine.connections().newId();
+    this.agent = agent;
+    this.handshakes = handshakes;
+    this.localId = handshakes.newId();
     this.path = path;
     this.ackTimeout = ackTimeout;
     this.state = state;
@@ -161,7 +166,7 @@ abstract class Connection implements Handshake {
    * application does not wait for an answer that may never come, nor does the peer for its number.
    */
   final void becameStale() {
-    engine.connections().hasNoQp(this);
+    handshakes.hasNoQp(this);
     switch (state) {
       case ESTABLISHED -> {
         sendDreq(PrivateData.EMPTY);
@@ -204,7 +209,7 @@ abstract class Connection implements Handshake {
 
   @Override
   public final void reject(int reason, PrivateData privateData) {
-    engine.call(
+    agent.call(
         () -> {
           expect("reject", State.REQ_RCVD, State.REP_RCVD, State.REP_SENT);
           sendRej(encoded(rej(reason, PrivateData.EMPTY, privateData)));
@@ -232,12 +237,12 @@ abstract class Connection implements Handshake {
 
   /** Tells the peer that it has not answered in time. */
   final void sendTimeout() {
-    sendRej(encoded(rej(Reason.TIMEOUT, engine.guid(), PrivateData.EMPTY)));
+    sendRej(encoded(rej(Reason.TIMEOUT, agent.guid(), PrivateData.EMPTY)));
   }
 
   @Override
   public final void disconnect(PrivateData privateData) {
-    engine.call(
+    agent.call(
         () -> {
           expect("disconnect", State.ESTABLISHED, State.DREQ_RCVD);
           if (state == State.ESTABLISHED) {
@@ -252,7 +257,7 @@ abstract class Connection implements Handshake {
 
   @Override
   public final void close() {
-    engine.call(
+    agent.call(
         () -> {
           if (!closed) {
             closed = true;
@@ -269,18 +274,18 @@ abstract class Connection implements Handshake {
           sendRej(encoded(rej(Reason.CONSUMER, PrivateData.EMPTY, PrivateData.EMPTY)));
       case ESTABLISHED -> sendDreq(PrivateData.EMPTY);
       case DREQ_RCVD -> release();
-      case DREQ_SENT, TIMEWAIT -> engine.connections().addEnding(this);
+      case DREQ_SENT, TIMEWAIT -> handshakes.addEnding(this);
       case IDLE -> {}
     }
   }
 
   private void sendDreq(PrivateData privateData) {
     Dreq dreq = new Dreq(localId, remoteId, remoteQp.orElseThrow().number(), privateData);
-    byte[] mad = engine.encoded(new Mad(engine.newTransaction(), dreq));
+    byte[] mad = agent.encoded(new Mad(agent.newTransaction(), dreq));
     state(State.DREQ_SENT);
     repeat(mad, releaseInterval(), releaseRetries(), this::notReleased);
     if (closed) {
-      engine.connections().addEnding(this);
+      handshakes.addEnding(this);
     }
   }
 
@@ -304,13 +309,13 @@ abstract class Connection implements Handshake {
 
   private void sendDrep(long dreqTransaction) {
     Drep drep = new Drep(localId, remoteId, drepData);
-    send(engine.encoded(new Mad(dreqTransaction, drep)));
+    send(agent.encoded(new Mad(dreqTransaction, drep)));
   }
 
   // The course of it.
 
   final void expect(String call, State... states) {
-    engine.checkAlive();
+    agent.checkAlive();
     for (State expected : states) {
       if (state == expected && !closed) {
         return;
@@ -335,7 +340,7 @@ abstract class Connection implements Handshake {
   }
 
   final void state(State next) {
-    engine.connections().changes(this, state, next);
+    handshakes.changes(this, state, next);
     state = next;
   }
 
@@ -348,10 +353,10 @@ abstract class Connection implements Handshake {
   /** The end of all but the wait for packets under way. */
   final void enterTimeWait() {
     answered();
-    engine.connections().hasNoQp(this);
+    handshakes.hasNoQp(this);
     state(State.TIMEWAIT);
-    engine.connections().addEnding(this);
-    timeWait = Optional.of(engine.after(Timeouts.timeWait(ackTimeout), this::exitTimeWait));
+    handshakes.addEnding(this);
+    timeWait = Optional.of(agent.after(Timeouts.timeWait(ackTimeout), this::exitTimeWait));
   }
 
   /** Ends the time wait, early where there are too many. */
@@ -365,15 +370,15 @@ abstract class Connection implements Handshake {
   /** Nothing of it stays. */
   final void forget() {
     answered();
-    timeWait.ifPresent(engine::cancel);
+    timeWait.ifPresent(agent::cancel);
     state(State.IDLE);
-    engine.connections().remove(this);
+    handshakes.remove(this);
   }
 
   final void repeat(byte[] mad, long interval, int retries, Runnable givenUp) {
     answered();
     repetition =
-        Optional.of(Repetition.begin(engine, mad, path.vector(), interval, retries, givenUp));
+        Optional.of(Repetition.begin(agent, mad, path.vector(), interval, retries, givenUp));
   }
 
   final Optional<Repetition> repetition() {
@@ -382,29 +387,29 @@ abstract class Connection implements Handshake {
 
   /** Gives up what is repeated at a time, however often it may be sent still. */
   final void giveUpAfter(long nanos, Runnable givenUp) {
-    limit.ifPresent(engine::cancel);
-    limit = Optional.of(engine.after(nanos, givenUp));
+    limit.ifPresent(agent::cancel);
+    limit = Optional.of(agent.after(nanos, givenUp));
   }
 
   /** The repeated message has its answer. */
   final void answered() {
-    limit.ifPresent(engine::cancel);
+    limit.ifPresent(agent::cancel);
     limit = Optional.empty();
     repetition.ifPresent(Repetition::end);
     repetition = Optional.empty();
   }
 
   final void send(byte[] mad) {
-    engine.send(mad, path.vector());
+    agent.send(mad, path.vector());
   }
 
   /** A message of the transaction of the REQ. */
   final byte[] encoded(Message message) {
-    return engine.encoded(new Mad(transaction, message));
+    return agent.encoded(new Mad(transaction, message));
   }
 
   final void report(Consumer<HandshakeEvents> event) {
-    engine.deliver(() -> !closed, () -> events.ifPresent(event));
+    agent.deliver(() -> !closed, () -> events.ifPresent(event));
   }
 
   final void events(HandshakeEvents to) {
