@@ -18,6 +18,7 @@ class CommandStatusTest {
 
   @Test
   void describeNamesSymbolAndCode() {
+    assertThat(CommandStatus.describe(0x00)).contains("HGHCA_CMD_STAT_OK", "0x00");
     assertThat(CommandStatus.describe(0x03))
         .isEqualTo("HGHCA_CMD_STAT_BAD_PARAM (0x03: wrong parameter)");
   }
