@@ -3,6 +3,8 @@ package org.hghca.abi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CommandStatusTest {
   @Test
@@ -14,6 +16,21 @@ class CommandStatusTest {
     assertThat(CommandStatus.of(0x05)).contains(CommandStatus.BAD_NVMEM);
     assertThat(CommandStatus.of(0x0B)).contains(CommandStatus.RTL_BAD_NVMEM);
     assertThat(CommandStatus.of(0x01)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0x00, HGHCA_CMD_STAT_OK",
+    "0x02, HGHCA_CMD_STAT_BAD_OP",
+    "0x03, HGHCA_CMD_STAT_BAD_PARAM",
+    "0x04, HGHCA_CMD_STAT_BAD_SYS_STATE",
+    "0x05, HGHCA_CMD_STAT_BAD_NVMEM"
+  })
+  void statusesHaveTheCodesAndSymbolsOfTable315(String code, String symbol) {
+    CommandStatus status = CommandStatus.of(Integer.decode(code)).orElseThrow();
+    assertThat(status.code()).isEqualTo(Integer.decode(code));
+    assertThat(status.symbol()).isEqualTo(symbol);
+    assertThat(CommandStatus.describe(Integer.decode(code))).contains(symbol);
   }
 
   @Test

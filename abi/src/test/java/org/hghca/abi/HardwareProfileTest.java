@@ -37,6 +37,9 @@ class HardwareProfileTest {
     expect(HardwareProfile::resizeCq, true, false, false);
     expect(HardwareProfile::modifyQpWithoutInbox, true, false, false);
     expect(HardwareProfile::queryQpReliable, true, false, false);
+    expect(HardwareProfile::misplacesSequenceNumbers, false, true, false);
+    expect(HardwareProfile::doorbellsOvertakeCommands, false, true, true);
+    expect(HardwareProfile::initAcknowledges, false, true, false);
     expect(HardwareProfile::sqdSqeStates, true, false, false);
     expect(HardwareProfile::eventQueues, true, false, false);
   }
@@ -54,6 +57,13 @@ class HardwareProfileTest {
     expect(HardwareProfile::mptCapacityPages, unbounded, 512, 8192);
     expect(HardwareProfile::mttCapacityPages, unbounded, 512, 8192);
     expect(HardwareProfile::icmReclaim, true, false, false);
+    expect(HardwareProfile::mptMappedWhole, false, true, true);
+    expect(HardwareProfile::mttMappedWhole, false, true, false);
+    expect(HardwareProfile::keyIndexBits, 0, 15, 0);
+    assertThat(QueuePairContext.ENTRY_SIZE).isEqualTo(256);
+    assertThat(Mpt.ENTRY_SIZE).isEqualTo(64);
+    assertThat(WriteMtt.ENTRY_SIZE).isEqualTo(8);
+    assertThat(WriteMtt.MAX_ENTRIES).isEqualTo(255); // on the RTL 256 hang, 257 write nothing
   }
 
   @Test
@@ -67,6 +77,9 @@ class HardwareProfileTest {
   @Test
   void workQueuesHaveTheirGeometry() {
     expect(HardwareProfile::minReceiveQueueBytes, 512, 512, 1024);
+    assertThat(WorkQueueLimits.MAX_BYTES).isEqualTo(0x100000);
+    assertThat(WorkQueueLimits.MAX_WQE_BYTES).isEqualTo(512);
+    assertThat(WorkQueueLimits.MAX_SGE).isEqualTo(16); // table 3-2-3, max_sg and max_sg_rq
     expect(HardwareProfile::doorbellsInFlight, Integer.MAX_VALUE, 63, 63);
     expect(HardwareProfile::fences, true, false, false);
     expect(HardwareProfile::requestsOutstanding, Integer.MAX_VALUE, 1, 1);
@@ -86,6 +99,8 @@ class HardwareProfileTest {
     expect(HardwareProfile::emptyReceives, true, false, false);
     expect(HardwareProfile::atomics, true, false, false);
     expect(HardwareProfile::inlineOnUd, true, true, false);
+    expect(HardwareProfile::grhPlaced, true, false, false);
+    expect(HardwareProfile::completeTransport, true, false, false);
     expect(HardwareProfile::immediateDelivered, true, false, false);
     expect(HardwareProfile::remoteBoundsGranularity, 1, 4096, 4096);
     expect(HardwareProfile::destinationAlignment, 1, 32, 32);

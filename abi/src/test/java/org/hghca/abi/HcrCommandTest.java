@@ -96,6 +96,10 @@ class HcrCommandTest {
     assertThat(HcrCommand.UNMAP_ICM.opModifiers()).isEqualTo(List.of(1, 2));
     assertThat(HcrCommand.ERR2RST.opModifiers()).isEqualTo(List.of(0, 3));
     assertThat(HcrCommand.MAD_IFC.opModifiers()).isEqualTo(List.of(1));
+    assertThat(HcrCommand.NO_INBOX).isEqualTo(3);
+    assertThat(MapIcm.CONTEXTS).isEqualTo(1); // QPC, CQC, EQC: tables 3-2-12 and 3-2-15
+    assertThat(MapIcm.TRANSLATION).isEqualTo(2); // MPT, MTT
+    assertThat(HcrCommand.NOP_IN_MODIFIER).isEqualTo(0x1f); // table 3-2-44
   }
 
   @Test

@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.model.ModelProvider;
@@ -75,21 +74,7 @@ class BringupBrokenBoardTest {
     String locator = "model:mistaken" + parameters;
     List<String> hazards = new ArrayList<>();
     BringupOptions of = BringupOptions.of(locator);
-    BringupOptions options =
-        option.equals("--profile=s")
-            ? new BringupOptions(
-                of.device(),
-                Optional.of(HardwareProfile.S),
-                of.loop(),
-                of.peer(),
-                of.destructive(),
-                of.limit(),
-                of.patience(),
-                of.measure(),
-                of.effort(),
-                of.only(),
-                of.skip())
-            : of;
+    BringupOptions options = option.equals("--profile=s") ? of.withProfile(HardwareProfile.S) : of;
 
     BringupReport report =
         new Bringup(options)

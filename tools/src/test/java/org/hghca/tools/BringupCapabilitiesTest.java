@@ -3,7 +3,6 @@ package org.hghca.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -27,22 +26,11 @@ class BringupCapabilitiesTest {
   }
 
   private static BringupReport run(String profile, String fault, String... only) {
-    BringupOptions of =
-        BringupOptions.of(
-            "model:%s-%s?fault=%s&profile=%s".formatted(fault, profile, fault, profile));
     BringupOptions options =
-        new BringupOptions(
-            of.device(),
-            of.profile(),
-            of.loop(),
-            of.peer(),
-            of.destructive(),
-            LIMIT,
-            BringupOptions.patience(LIMIT),
-            of.measure(),
-            of.effort(),
-            Set.copyOf(Arrays.asList(only)),
-            Set.of());
+        BringupOptions.of(
+                "model:%s-%s?fault=%s&profile=%s".formatted(fault, profile, fault, profile))
+            .withLimit(LIMIT)
+            .withSteps(Set.of(only), Set.of());
     return new Bringup(options).run(result -> {});
   }
 

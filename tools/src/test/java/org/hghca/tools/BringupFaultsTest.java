@@ -146,33 +146,10 @@ class BringupFaultsTest {
   }
 
   private static BringupOptions withoutSpeed(BringupOptions of) {
-    return new BringupOptions(
-        of.device(),
-        of.profile(),
-        of.loop(),
-        of.peer(),
-        of.destructive(),
-        of.limit(),
-        of.patience(),
-        of.measure(),
-        of.effort(),
-        of.only(),
-        Set.of("speed"));
+    return of.withSteps(of.only(), Set.of("speed"));
   }
 
   private static BringupOptions only(BringupOptions of, Set<String> steps) {
-    Duration limit = Duration.ofMillis(1500);
-    return new BringupOptions(
-        of.device(),
-        of.profile(),
-        of.loop(),
-        of.peer(),
-        of.destructive(),
-        limit,
-        BringupOptions.patience(limit),
-        of.measure(),
-        of.effort(),
-        steps,
-        of.skip());
+    return of.withLimit(Duration.ofMillis(1500)).withSteps(steps, of.skip());
   }
 }

@@ -11,7 +11,6 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.board.BringupOptions;
-import org.hghca.tools.bringup.board.Loop;
 import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.Verdict;
 import org.junit.jupiter.api.Test;
@@ -27,19 +26,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BringupHazardsTest {
 
   private static BringupOptions only(String device, String step) {
-    BringupOptions of = BringupOptions.of(device).withDestructive();
-    return new BringupOptions(
-        of.device(),
-        of.profile(),
-        of.loop(),
-        of.peer(),
-        of.destructive(),
-        of.limit(),
-        of.patience(),
-        Duration.ofMillis(10),
-        of.effort(),
-        Set.of(step),
-        of.skip());
+    return BringupOptions.of(device)
+        .withDestructive()
+        .withMeasure(Duration.ofMillis(10))
+        .withSteps(Set.of(step), Set.of());
   }
 
   private static StepResult result(BringupReport report, String step) {
@@ -159,20 +149,9 @@ class BringupHazardsTest {
 
   @Test
   void manyQueuePairsReachAPeer() {
-    BringupOptions of = only("model:near?profile=r1&cable=many", "rc.many");
     BringupOptions options =
-        new BringupOptions(
-            of.device(),
-            of.profile(),
-            Loop.PEER,
-            "model:far?profile=r1&cable=many",
-            of.destructive(),
-            of.limit(),
-            of.patience(),
-            of.measure(),
-            of.effort(),
-            of.only(),
-            of.skip());
+        only("model:near?profile=r1&cable=many", "rc.many")
+            .withPeer("model:far?profile=r1&cable=many");
     StepResult many = result(new Bringup(options).run(done -> {}), "rc.many");
 
     assertThat(many.verdict()).as("%s %s", many.reason(), many.seen()).isEqualTo(Verdict.PASS);

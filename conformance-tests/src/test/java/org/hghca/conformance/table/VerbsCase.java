@@ -19,10 +19,10 @@ public @interface VerbsCase {
   /** The source of cases that none of rdma-core's tests has. */
   String CONTRACT = "verbs contract";
 
-  Tier tier();
+  Tier tier() default Tier.CONTRACT;
 
   /** The test of rdma-core for the case, as {@code module.Class.method}. */
-  String source();
+  String source() default CONTRACT;
 
   /** The required result, with its status, errno or event. */
   String says();

@@ -2,13 +2,14 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
@@ -19,7 +20,6 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,8 +28,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Address handles: the attributes they accept, their protection domain, and their end. */
 class AddressHandleTest {
-  private static final int QKEY = 0x1111_1111;
-
   private final RcPair pair = new RcSetup().type(QpType.UD).open();
   private final Side left = pair.left;
 
@@ -40,12 +38,6 @@ class AddressHandleTest {
 
   private Gid rightGid(int index) {
     return pair.right.context.queryGid(1, index);
-  }
-
-  private static void assertEinval(ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
   }
 
   /** Datagrams on a card, or on a software HCA without its extensions. */
@@ -98,20 +90,14 @@ class AddressHandleTest {
       Gid gid = card.right.context.queryGid(1, 0);
       AddressVector vector =
           new AddressVector(gid, 0, flowLabel, 64, trafficClass, serviceLevel, 1);
-      assertThatThrownBy(() -> card.left.pd.createAddressHandle(vector))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
-          .hasMessageContaining(word);
+      assertErrno(Errno.EOPNOTSUPP, () -> card.left.pd.createAddressHandle(vector), word);
     }
   }
 
   @Test
   void serviceLevelIsRefused() {
     AddressVector vector = new AddressVector(rightGid(0), 0, 0, 64, 0, 3, 1);
-    assertThatThrownBy(() -> left.pd.createAddressHandle(vector))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
-        .hasMessageContaining("service level");
+    assertErrno(Errno.EOPNOTSUPP, () -> left.pd.createAddressHandle(vector), "service level");
   }
 
   @Test
@@ -120,7 +106,8 @@ class AddressHandleTest {
     pair.right.postReceive(4, 0, 100);
     AddressVector asked = new AddressVector(rightGid(0), 0, 0, 1, 0, 0, 1);
     try (AddressHandle handle = left.pd.createAddressHandle(asked)) {
-      SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY).signaled();
+      SendRequest request =
+          left.send.send().to(handle, pair.right.qp.number(), Side.QKEY).signaled();
       request.sge(left.buffer, 0, 8);
       left.qp.postSend(request);
       Side.assertSuccess(left.sent());
@@ -133,19 +120,18 @@ class AddressHandleTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_addr.AHTest.test_create_ah_roce",
+      says = "without a global route, which Ethernet needs, it is EINVAL")
   void handleWithoutAGlobalRouteIsRefused() {
-    assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(Gid.NONE, 0)));
-  }
-
-  @Test
-  void handleOfAMissingPortIsRefused() {
-    assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0, 2)));
+    assertErrno(Errno.EINVAL, () -> left.pd.createAddressHandle(AddressVector.to(Gid.NONE, 0)));
   }
 
   @Test
   void handleToAnUnknownMacIsRefusedUntilItIsAdded() {
     Gid gid = Gid.ofIpv4(0x0a63_6301);
-    assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(gid, 1)));
+    assertErrno(Errno.EINVAL, () -> left.pd.createAddressHandle(AddressVector.to(gid, 1)));
     left.context.addNeighbor(gid, 0x0200_0000_0042L);
     left.pd.createAddressHandle(AddressVector.to(gid, 1)).close();
   }
@@ -154,13 +140,11 @@ class AddressHandleTest {
   void handleKeepsItsDomainOpenUntilItIsClosed() {
     ProtectionDomain pd = left.context.allocateProtectionDomain();
     AddressHandle handle = pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
-    assertThatThrownBy(pd::close)
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+    assertErrno(Errno.EBUSY, pd::close);
     handle.close();
     assertThatCode(handle::close).doesNotThrowAnyException();
     pd.close();
-    assertEinval(() -> pd.createAddressHandle(AddressVector.to(rightGid(0), 0)));
+    assertErrno(Errno.EINVAL, () -> pd.createAddressHandle(AddressVector.to(rightGid(0), 0)));
   }
 
   @Test
@@ -169,11 +153,11 @@ class AddressHandleTest {
         ProtectionDomain pd = left.context.allocateProtectionDomain();
         QueuePair other =
             pd.createQueuePair(QueuePairConfig.ud(left.sendQueue, left.receiveQueue))) {
-      other.activate(QKEY);
+      other.activate(Side.QKEY);
       pair.right.postReceive(4, 0, 100);
-      SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY);
+      SendRequest request = left.send.send().to(handle, pair.right.qp.number(), Side.QKEY);
       request.sge(left.buffer, 0, 8);
-      assertEinval(() -> other.postSend(request));
+      assertErrno(Errno.EINVAL, () -> other.postSend(request));
       assertThatCode(() -> left.qp.postSend(request)).doesNotThrowAnyException();
     }
   }
@@ -182,12 +166,49 @@ class AddressHandleTest {
   void closingAHandleDoesNotAffectPostedRequests() {
     pair.right.postReceive(4, 0, 100);
     AddressHandle handle = left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
-    SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY).signaled();
+    SendRequest request = left.send.send().to(handle, pair.right.qp.number(), Side.QKEY).signaled();
     request.sge(left.buffer, 0, 8);
     left.qp.postSend(request);
     handle.close();
     Side.assertSuccess(left.sent());
     Side.assertSuccess(pair.right.received());
-    assertEinval(() -> left.qp.postSend(request));
+    assertErrno(Errno.EINVAL, () -> left.qp.postSend(request));
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_addr.AHTest.test_create_ah",
+      says = "an address handle with a global route is created")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_addr.AHTest.test_destroy_ah",
+      says = "and destroyed; closing it twice has no effect")
+  void handleWithAGlobalRouteIsCreated() {
+    try (Fabric fabric = Fabric.open();
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
+      AddressVector vector = AddressVector.to(fabric.right().queryGid(1, 0), 0);
+      AddressHandle handle = pd.createAddressHandle(vector);
+      assertThat(handle.vector()).isEqualTo(vector);
+      assertThat(handle.protectionDomain()).isSameAs(pd);
+      handle.close();
+      assertThatCode(handle::close).doesNotThrowAnyException();
+    }
+  }
+
+  @Test
+  @VerbsCase(says = "an AH from a missing port or source GID, or to an unknown MAC, is EINVAL")
+  void handleWithInvalidAttributesIsInvalid() {
+    try (Fabric fabric = Fabric.open();
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
+      Gid peer = fabric.right().queryGid(1, 0);
+      int noGid = fabric.left().queryPort(1).gidTableLength();
+      assertErrno(Errno.EINVAL, () -> pd.createAddressHandle(AddressVector.to(peer, 0, 2)).close());
+      assertErrno(
+          Errno.EINVAL, () -> pd.createAddressHandle(AddressVector.to(peer, noGid)).close());
+      Gid stranger = Gid.ofIpv4(0x0b0c_0d0e);
+      assertErrno(
+          Errno.EINVAL, () -> pd.createAddressHandle(AddressVector.to(stranger, 1)).close());
+    }
   }
 }

@@ -2,16 +2,22 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.profile.TestTime;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.model.Simulation;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AsyncEvent;
@@ -26,6 +32,9 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.WrOpcode;
+import org.hghca.vfio.testing.Waiters;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -86,6 +95,7 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
+  @VerbsCase(says = "SQD with notification and nothing started: IBV_EVENT_SQ_DRAINED at once")
   void drainedSendQueueRaisesAnEventOnRequest(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD));
@@ -142,6 +152,10 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.PORT_STATE)
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mlx5_vfio.Mlx5VfioTrafficTest.test_mlx5vfio_async_event",
+      says = "the port comes up: IBV_EVENT_PORT_ACTIVE within 2 s; goes down: IBV_EVENT_PORT_ERR")
   void portGoesUpAndDownWithTheOtherEndOfItsCable(String parameters) throws Exception {
     String name = "async-port" + parameters.length();
     String locator = TestProfile.model("model:%s-%s?cable=%s&mode=inline&sim=%s") + parameters;
@@ -197,14 +211,13 @@ class AsyncEventsTest {
 
   @Test
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
+  @VerbsCase(
+      says = "an object with an event that was taken and not acknowledged: closing it is EBUSY")
   void objectIsNotClosedBeforeItsEventIsAcknowledged() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       AsyncEvent event = next(pair.left.context);
-      assertThatThrownBy(pair.left.qp::close)
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
-          .hasMessageContaining("IBV_EVENT_SQ_DRAINED");
+      assertErrno(Errno.EBUSY, pair.left.qp::close, "IBV_EVENT_SQ_DRAINED");
       event.acknowledge();
       event.acknowledge();
       pair.left.qp.close();
@@ -246,9 +259,7 @@ class AsyncEventsTest {
         .cause()
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
-    assertThatThrownBy(events::poll)
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+    assertErrno(Errno.EINVAL, events::poll);
   }
 
   @Test
@@ -258,6 +269,79 @@ class AsyncEventsTest {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       assertThat(pair.left.context.asyncEvents().await(MOMENT)).isEmpty();
       assertThat(pair.left.qp.state()).isEqualTo(QpState.SQD);
+    }
+  }
+
+  @Tag("loop")
+  @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mlx5_vfio.Mlx5VfioTrafficTest.test_mlx5vfio_rc_qp_send_imm_traffic",
+      says = "two RC queue pairs of one context, SEND_IMM, while a thread waits for events")
+  void trafficInOneContextWhileAThreadWaitsForEvents() throws InterruptedException {
+    try (Fabric fabric = Fabric.threaded()) {
+      WrOpcode opcode =
+          TestProfile.pick(Feature.SEND_WITH_IMMEDIATE, WrOpcode.SEND_WITH_IMM, WrOpcode.SEND);
+      Context context = fabric.left();
+      AtomicInteger others = new AtomicInteger();
+      CountDownLatch interrupted = new CountDownLatch(1);
+      Thread waiter =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    try {
+                      while (true) {
+                        AsyncEvent event = context.asyncEvents().await();
+                        event.acknowledge();
+                        if (event.type() != AsyncEventType.PORT_ACTIVE) {
+                          others.incrementAndGet();
+                        }
+                      }
+                    } catch (InterruptedException e) {
+                      interrupted.countDown();
+                    }
+                  });
+      RcSetup setup = new RcSetup();
+      try (Side client = new Side(fabric, context, setup);
+          Side server = new Side(fabric, context, setup)) {
+        RcPair.connect(setup, client.qp, server.qp);
+        Waiters.await(List.of(waiter));
+        Transfer there = new Transfer(client, server, 1);
+        Transfer back = new Transfer(server, client, 2);
+        for (int i = 0; i < 100; i++) {
+          there.run(opcode, Pieces.one(0, 1024), Pieces.one(0, 1024));
+          back.run(opcode, Pieces.one(0, 1024), Pieces.one(0, 1024));
+        }
+      } finally {
+        waiter.interrupt();
+        waiter.join();
+      }
+      assertThat(interrupted.getCount()).as("whether it waited to the end").isZero();
+      assertThat(others).as("events that are not of a port").hasValue(0);
+      TestProfile.require(Feature.SEND_WITH_IMMEDIATE);
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      says = "SQD with notification: IBV_EVENT_SQ_DRAINED when all started requests have ended")
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
+  void drainedSendQueueRaisesAnEvent() {
+    try (RcPair pair = new RcSetup().on(Fabric.inline())) {
+      Side left = pair.left;
+      // Started, and answered with an RNR NAK: no receive is posted.
+      left.qp.postSend(left.send.wrId(1).send().sge(left.buffer, 0, 64).signaled());
+      left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
+      left.assertQuiet();
+      assertThat(Events.poll(left.context)).isEmpty();
+      pair.right.postReceive(2, 0, 64);
+      Side.assertSuccess(left.sent());
+      AsyncEvent event = Events.await(left.context);
+      assertThat(event.type()).isEqualTo(AsyncEventType.SQ_DRAINED);
+      assertThat(Events.object(event)).isSameAs(left.qp);
+      event.acknowledge();
+      left.assertQuiet();
+      assertThat(Events.poll(left.context)).isEmpty();
     }
   }
 }

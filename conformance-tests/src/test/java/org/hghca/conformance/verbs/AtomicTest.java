@@ -9,6 +9,8 @@ import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
@@ -73,9 +75,10 @@ class AtomicTest {
 
   /** Posts a request, and checks its completion, the returned value and the new value. */
   private static void assertDoes(RcPair pair, SendRequest request, long found, long left) {
-    pair.left.qp.postSend(request.sge(pair.left.buffer, HERE, 8).signaled());
+    pair.left.qp.postSend(request.sge(pair.left.buffer, HERE, 8).wrId(7).signaled());
     Wc sent = pair.left.sent();
     Side.assertSuccess(sent);
+    assertThat(sent.wrId()).isEqualTo(7);
     assertThat(sent.opcode()).isEqualTo(request.opcode().completion());
     assertThat(sent.bytes()).isEqualTo(8);
     assertThat(value(pair.left, HERE)).isEqualTo(found);
@@ -84,6 +87,7 @@ class AtomicTest {
     pair.right.expectAnything(THERE, 8);
     pair.left.verify("beside what was there before");
     pair.right.verify("beside the value");
+    assertThat(Wc.drain(pair.right.receiveQueue)).isEmpty();
   }
 
   @ParameterizedTest
@@ -98,6 +102,14 @@ class AtomicTest {
     "0x1122334455667788, 0x0022334455667788, -2, 0x1122334455667788",
     "0x7fffffffffffffff, 0x7ffffffffffffffe, 3, 0x7fffffffffffffff"
   })
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_atomic.AtomicTest.test_atomic_cmp_and_swap",
+      says = "equal: swapped; different: unchanged; the requester gets the original 8 bytes")
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_cmp_swp",
+      says = "the same, with the only post method")
   void compareAndSwap(String there, String compare, String swap, String then) {
     try (RcPair pair = setup().open()) {
       put(pair, Long.decode(there));
@@ -123,6 +135,14 @@ class AtomicTest {
     "0x7fffffffffffffff, 1, -9223372036854775808",
     "-9223372036854775808, -9223372036854775808, 0"
   })
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_atomic.AtomicTest.test_atomic_fetch_and_add",
+      says = "added modulo 2^64; the requester gets the original 8 bytes")
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_fetch_add",
+      says = "the same, with the only post method")
   void fetchAndAdd(String there, String add, String then) {
     try (RcPair pair = setup().open()) {
       put(pair, Long.decode(there));
@@ -267,6 +287,10 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_atomic.AtomicTest.test_atomic_invalid_qp_access",
+      says = "a queue pair without REMOTE_ATOMIC: REM_INV_REQ_ERR")
   void queuePairWithoutRemoteAtomicRefuses(WrOpcode opcode) {
     try (RcPair pair = setup().qpAccess(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE).open()) {
       assertRefused(pair, atomic(pair, opcode), WcStatus.REM_INV_REQ_ERR);
@@ -275,6 +299,10 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_atomic.AtomicTest.test_atomic_invalid_mr_access",
+      says = "a region without REMOTE_ATOMIC: REM_ACCESS_ERR")
   void regionWithoutRemoteAtomicRefuses(WrOpcode opcode) {
     try (RcPair pair = setup().bufferAccess(Side.ALL.toArray(AccessFlag[]::new)).open()) {
       assertRefused(pair, atomic(pair, opcode), WcStatus.REM_ACCESS_ERR);
@@ -296,8 +324,12 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_atomic.AtomicTest.test_atomic_non_aligned_addr",
+      says = "a remote address that is not a multiple of 8: REM_INV_REQ_ERR")
   void addressThatIsNotAMultipleOfEightFails(WrOpcode opcode) {
-    for (int off : new int[] {1, 4, 7}) {
+    for (int off : new int[] {1, 2, 4, 7}) {
       try (RcPair pair = setup().open()) {
         long address = pair.right.address(THERE) + off;
         assertRefused(
@@ -310,6 +342,10 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_atomic.AtomicTest.test_atomic_invalid_rkey",
+      says = "an unknown remote key: REM_ACCESS_ERR")
   void unknownRemoteKeyFails(WrOpcode opcode) {
     try (RcPair pair = setup().open()) {
       int rkey = pair.right.buffer.rkey() ^ 1 << 24;
@@ -330,6 +366,10 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_atomic.AtomicTest.test_atomic_invalid_lkey",
+      says = "an unknown local key: LOC_PROT_ERR")
   void unknownLocalKeyFails(WrOpcode opcode) {
     try (RcPair pair = setup().open()) {
       put(pair, 0);

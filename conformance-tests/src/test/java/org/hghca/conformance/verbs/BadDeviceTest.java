@@ -1,7 +1,7 @@
 package org.hghca.conformance.verbs;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
@@ -33,20 +33,14 @@ class BadDeviceTest {
           model:x?sim=nobody                         | ENODEV     | nobody
           """)
   void eachErrorNamesTheInvalidPart(String name, Errno errno, String word) {
-    assertThatThrownBy(() -> RdmaDevices.open(name))
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContaining(word);
+    assertErrno(errno, () -> RdmaDevices.open(name), word);
   }
 
   @Test
   void thirdHcaOnACableIsRefused() {
     try (Fabric fabric = Fabric.inline()) {
       String left = fabric.left().device().locator();
-      assertThatThrownBy(() -> RdmaDevices.open(left.replace("-left", "-third")))
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContaining("cable")
-          .extracting("errno")
-          .isEqualTo(Errno.EBUSY);
+      assertErrno(Errno.EBUSY, () -> RdmaDevices.open(left.replace("-left", "-third")), "cable");
     }
   }
 

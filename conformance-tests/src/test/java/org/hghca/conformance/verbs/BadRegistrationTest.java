@@ -3,6 +3,7 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -38,12 +39,7 @@ class BadRegistrationTest {
   private static void assertRefused(
       ProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access, String... words) {
     for (int i = 0; i < 3; i++) {
-      assertThatThrownBy(() -> pd.register(memory, access))
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContainingAll(words)
-          .hasMessageContaining("EINVAL (22)")
-          .extracting("errno")
-          .isEqualTo(Errno.EINVAL);
+      assertErrno(Errno.EINVAL, () -> pd.register(memory, access), words);
     }
   }
 
@@ -86,11 +82,10 @@ class BadRegistrationTest {
       // No page of it is ever touched.
       @SuppressWarnings("restricted")
       MemorySegment huge = MemorySegment.ofAddress(address).reinterpret(most + 4096);
-      assertThatThrownBy(() -> pair.left.pd.register(huge, AccessFlag.REMOTE_READ))
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContaining(TestProfile.isVirtio() ? "the device refuses" : "translation table")
-          .extracting("errno")
-          .isEqualTo(Errno.ENOMEM);
+      assertErrno(
+          Errno.ENOMEM,
+          () -> pair.left.pd.register(huge, AccessFlag.REMOTE_READ),
+          TestProfile.isVirtio() ? "the device refuses" : "translation table");
       assertThat(linux.munmap(address, most + 4096)).isZero();
     }
   }
@@ -110,11 +105,8 @@ class BadRegistrationTest {
             pages, pages.asSlice(8191, 2), pages.asSlice(8192, 100), pages.asSlice(12287), nowhere
           }) {
         for (Set<AccessFlag> access : Set.of(Side.ALL, Set.of(AccessFlag.REMOTE_READ))) {
-          assertThatThrownBy(() -> pair.left.pd.register(hole, access))
-              .isInstanceOf(VerbsException.class)
-              .hasMessageContaining("is not mapped at 0x")
-              .extracting("errno")
-              .isEqualTo(Errno.EFAULT);
+          assertErrno(
+              Errno.EFAULT, () -> pair.left.pd.register(hole, access), "is not mapped at 0x");
         }
       }
       pair.left.pd.register(pages.asSlice(1, 8191), Side.ALL).close();
@@ -137,11 +129,7 @@ class BadRegistrationTest {
       SystemCalls linux = Linux.system();
       long address = linux.mmap(4096, PROT_READ, MAP_PRIVATE_ANONYMOUS_NORESERVE, -1, 0);
       MemorySegment page = MemorySegment.ofAddress(address).reinterpret(4096, arena, null);
-      assertThatThrownBy(() -> pair.left.pd.register(page, Side.ALL))
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContaining("may not be written")
-          .extracting("errno")
-          .isEqualTo(Errno.EFAULT);
+      assertErrno(Errno.EFAULT, () -> pair.left.pd.register(page, Side.ALL), "may not be written");
       pair.left.pd.register(page, AccessFlag.REMOTE_READ).close();
       assertThat(linux.munmap(address, 4096)).isZero();
     }
@@ -207,6 +195,14 @@ class BadRegistrationTest {
   @EnumSource(
       value = AccessFlag.class,
       names = {"REMOTE_WRITE", "REMOTE_ATOMIC"})
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_mr.MRTest.test_reg_mr_bad_flags",
+      says = "REMOTE_WRITE or REMOTE_ATOMIC without LOCAL_WRITE is EINVAL")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_mr.MRTest.test_reg_mrex_bad_flags",
+      says = "the same, with the only register method")
   void remoteWriteWithoutLocalWriteIsRefused(AccessFlag flag) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
@@ -214,10 +210,7 @@ class BadRegistrationTest {
       assertRefused(pair.left.pd, memory, Set.of(flag), flag.name(), "LOCAL_WRITE");
       Set<AccessFlag> both = Set.of(flag, AccessFlag.REMOTE_READ);
       assertRefused(pair.left.pd, memory, both, flag.name(), "LOCAL_WRITE");
-      assertThatThrownBy(() -> pair.left.pd.allocate(64, flag))
-          .isInstanceOf(VerbsException.class)
-          .extracting("errno")
-          .isEqualTo(Errno.EINVAL);
+      assertErrno(Errno.EINVAL, () -> pair.left.pd.allocate(64, flag));
     }
   }
 
@@ -225,20 +218,19 @@ class BadRegistrationTest {
   @EnumSource(
       value = AccessFlag.class,
       names = {"MW_BIND", "ON_DEMAND"})
+  @VerbsCase(says = "a region with MW_BIND, to which windows may be bound", unsupported = true)
   @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "a region with MW_BIND, to which windows may be bound",
+      tier = Tier.NOT_HERE,
+      source = "test_odp.OdpTestCase.test_odp_*",
+      says = "memory registered but not pinned",
       unsupported = true)
   void flagsThatTheDeviceLacksAreRefused(AccessFlag flag) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
-      assertThatThrownBy(
-              () -> pair.left.pd.register(arena.allocate(64), AccessFlag.LOCAL_WRITE, flag))
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContaining(flag.name())
-          .extracting("errno")
-          .isEqualTo(Errno.EOPNOTSUPP);
+      assertErrno(
+          Errno.EOPNOTSUPP,
+          () -> pair.left.pd.register(arena.allocate(64), AccessFlag.LOCAL_WRITE, flag),
+          flag.name());
     }
   }
 

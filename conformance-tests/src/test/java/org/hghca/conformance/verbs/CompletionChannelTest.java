@@ -2,6 +2,7 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,8 @@ import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.profile.TestTime;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -25,11 +28,13 @@ import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.WrOpcode;
 import org.hghca.vfio.testing.Waiters;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -54,11 +59,6 @@ class CompletionChannelTest {
 
   private static RcPair open(String parameters) {
     return new RcSetup().channel().on(Fabric.inline(parameters));
-  }
-
-  private static void assertErrno(Errno errno, Runnable verb) {
-    assertThatThrownBy(verb::run)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
   }
 
   private static void write(RcPair pair, boolean signaled) {
@@ -184,6 +184,9 @@ class CompletionChannelTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.SOLICITED_ONLY)
+  @VerbsCase(
+      says = "solicited-only notify: an unsolicited receive raises no event, a solicited one does")
+  @VerbsCase(says = "solicited-only notify: an error raises the event, too")
   void solicitedNotificationReportsSolicitedOnesAndErrors(String parameters) throws Exception {
     try (RcPair pair = open(parameters)) {
       CompletionQueue queue = pair.right.receiveQueue;
@@ -260,6 +263,8 @@ class CompletionChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, POLL})
+  @VerbsCase(
+      says = "one event for each request to notify, none for completions that are present already")
   void presentCompletionsAndUnarmedQueuesRaiseNoEvent(String parameters) throws Exception {
     try (RcPair pair = open(parameters)) {
       write(pair, true);
@@ -395,6 +400,7 @@ class CompletionChannelTest {
   }
 
   @Test
+  @VerbsCase(says = "a request to notify of a CQ without a channel is EINVAL")
   void queueWithoutAChannelRefusesNotification() {
     try (RcPair pair = RcPair.open()) {
       assertThat(pair.left.sendQueue.channel()).isEmpty();
@@ -471,6 +477,49 @@ class CompletionChannelTest {
       taker.join(20_000);
       assertThat(failure.get()).isNull();
       assertThat(taker.isAlive()).isFalse();
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_cq_events.CqEventsTestCase.test_cq_events_rc",
+      says = "100 RC messages each way, each wait ends by an event: none is lost")
+  void eventsOfReliableConnections() {
+    try (RcPair pair = new RcSetup().type(QpType.RC).events().on(Fabric.threaded())) {
+      pair.traffic(WrOpcode.SEND, 1024, 100);
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_cq_events.CqEventsTestCase.test_cq_events_ud",
+      says = "100 datagrams each way, each wait ends by an event: none is lost")
+  void eventsOfDatagrams() {
+    try (RcPair pair = new RcSetup().type(QpType.UD).events().on(Fabric.threaded())) {
+      pair.traffic(WrOpcode.SEND, 1024, 100);
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_cq.CQAPITest.test_create_cq_with_comp_channel",
+      says = "cqe of 1, half and all of max_cqe with a channel")
+  void everySizeWithAChannel() {
+    try (Fabric fabric = Fabric.open();
+        CompletionChannel channel = fabric.left().createCompletionChannel()) {
+      int most = fabric.left().queryDevice().maxCqe();
+      for (int entries : new int[] {1, most / 2, most}) {
+        CompletionQueueConfig config = CompletionQueueConfig.of(entries);
+        try (CompletionQueue queue =
+            fabric.left().createCompletionQueue(config.withChannel(channel))) {
+          assertThat(queue.channel()).containsSame(channel);
+          assertThat(queue.entries()).isGreaterThanOrEqualTo(entries);
+          assertErrno(Errno.EBUSY, channel::close);
+        }
+      }
     }
   }
 }

@@ -1,13 +1,14 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
@@ -24,12 +25,10 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sizes of completion queues, their room, and their sharing. */
 @Tag("rc")
@@ -65,45 +64,13 @@ class CompletionQueueTest {
   }
 
   @Test
-  void everySizeUpToTheDeviceLimitWorks() {
-    try (Fabric fabric = Fabric.open()) {
-      int most = fabric.left().queryDevice().maxCqe();
-      for (int entries : new int[] {1, 2, 3, most / 2, most - 1, most}) {
-        try (CompletionQueue queue = fabric.left().createCompletionQueue(entries)) {
-          assertThat(queue.entries()).isGreaterThanOrEqualTo(entries);
-          assertThat(queue.poll(new Completions(4))).isZero();
-        }
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE})
-  void sizesBeyondTheDeviceLimitAreRefused(int entries) {
-    try (Fabric fabric = Fabric.open()) {
-      int most = fabric.left().queryDevice().maxCqe();
-      for (int wrong : new int[] {entries, most + 1}) {
-        assertThatThrownBy(() -> fabric.left().createCompletionQueue(wrong))
-            .isInstanceOf(VerbsException.class)
-            .hasMessageContainingAll("1 to " + most, "EINVAL (22)")
-            .extracting("errno")
-            .isEqualTo(Errno.EINVAL);
-      }
-    }
-  }
-
-  @Test
   void negativePollIsRefusedAndTakesNothing() {
     try (RcPair pair = new RcSetup().open()) {
       CompletionQueue queue = pair.left.sendQueue;
       Completions room = new Completions(4);
       for (int round = 0; round < 2; round++) { // an empty queue, and one that is not
         for (int wrong : new int[] {-1, Integer.MIN_VALUE}) {
-          assertThatThrownBy(() -> queue.poll(room, wrong))
-              .isInstanceOf(VerbsException.class)
-              .hasMessageContainingAll("a poll for " + wrong, "EINVAL (22)")
-              .extracting("errno")
-              .isEqualTo(Errno.EINVAL);
+          assertErrno(Errno.EINVAL, () -> queue.poll(room, wrong), "a poll for " + wrong);
         }
         assertThat(queue.poll(room, 0)).isZero();
         writeUnpolled(pair, 1);
@@ -118,14 +85,12 @@ class CompletionQueueTest {
   void ringSizesOtherThanPowersOfTwoAreRefused() {
     try (Fabric fabric = Fabric.open()) {
       for (int ring : new int[] {3, 100, 8, 1 << 30}) {
-        assertThatThrownBy(
-                () ->
-                    fabric
-                        .left()
-                        .createCompletionQueue(CompletionQueueConfig.of(10).withRingEntries(ring)))
-            .isInstanceOf(VerbsException.class)
-            .extracting("errno")
-            .isEqualTo(Errno.EINVAL);
+        assertErrno(
+            Errno.EINVAL,
+            () ->
+                fabric
+                    .left()
+                    .createCompletionQueue(CompletionQueueConfig.of(10).withRingEntries(ring)));
       }
     }
   }
@@ -166,10 +131,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "a queue pair that a CQ has no room for is ENOMEM: a CQ cannot be overrun")
+  @VerbsCase(says = "a queue pair that a CQ has no room for is ENOMEM: a CQ cannot be overrun")
   void creatingAQueuePairReservesItsDepthsAndReportsTheRest() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
@@ -238,12 +200,7 @@ class CompletionQueueTest {
   }
 
   private static void assertNoRoom(ProtectionDomain pd, QueuePairConfig config, String... words) {
-    assertThatThrownBy(() -> pd.createQueuePair(config))
-        .isInstanceOf(VerbsException.class)
-        .hasMessageContainingAll(words)
-        .hasMessageContaining("ENOMEM (12)")
-        .extracting("errno")
-        .isEqualTo(Errno.ENOMEM);
+    assertErrno(Errno.ENOMEM, () -> pd.createQueuePair(config), words);
   }
 
   @Test
@@ -307,6 +264,10 @@ class CompletionQueueTest {
 
   @Test
   @Needs(Feature.RESIZE_CQ)
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_cq.CQTest.test_resize_cq",
+      says = "a CQ resized to 1 and to 7; 6 unpolled: to 1 is EINVAL, and all 6 are kept")
   void resizeKeepsCompletionsAndRefusesFewerEntries() {
     try (RcPair pair = new RcSetup().depth(8).open()) {
       CompletionQueue queue = pair.left.sendQueue;
@@ -315,19 +276,12 @@ class CompletionQueueTest {
       queue.resize(7);
       assertThat(queue.entries()).isGreaterThanOrEqualTo(7);
       writeUnpolled(pair, 6);
-      assertThatThrownBy(() -> queue.resize(1))
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContaining("6 completions")
-          .extracting("errno")
-          .isEqualTo(Errno.EINVAL);
+      assertErrno(Errno.EINVAL, () -> queue.resize(1), "6 completions");
       assertThat(pair.left.sent(6)).extracting(Wc::wrId).containsExactly(0L, 1L, 2L, 3L, 4L, 5L);
       queue.resize(1);
       int most = pair.left.context.queryDevice().maxCqe();
       for (int wrong : new int[] {0, -1, most + 1}) {
-        assertThatThrownBy(() -> queue.resize(wrong))
-            .isInstanceOf(VerbsException.class)
-            .extracting("errno")
-            .isEqualTo(Errno.EINVAL);
+        assertErrno(Errno.EINVAL, () -> queue.resize(wrong));
       }
       pair.left.qp.postSend(write(pair.left, pair.right, 99));
       assertThat(pair.left.sent().wrId()).isEqualTo(99);
@@ -340,11 +294,135 @@ class CompletionQueueTest {
         Context other = RdmaDevices.open(fabric.left().device().locator());
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue foreign = other.createCompletionQueue(1)) {
-      assertThatThrownBy(() -> pd.createQueuePair(QueuePairConfig.rc(foreign, foreign)))
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContaining("another context")
-          .extracting("errno")
-          .isEqualTo(Errno.EINVAL);
+      assertErrno(
+          Errno.EINVAL,
+          () -> pd.createQueuePair(QueuePairConfig.rc(foreign, foreign)),
+          "another context");
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_cq.CQAPITest.test_create_cq",
+      says = "cqe of 1, half and all of max_cqe, with comp_vector 0, 1 and the last")
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_cqex.CQEXAPITest.test_create_cq_ex",
+      says = "the same, with the only create method")
+  void everySizeWithEveryVector() {
+    try (Fabric fabric = Fabric.open()) {
+      int most = fabric.left().queryDevice().maxCqe();
+      int vectors = fabric.left().queryDevice().completionVectors();
+      for (int vector : new int[] {0, Math.min(1, vectors - 1), vectors - 1}) {
+        for (int entries : new int[] {1, 2, 3, most / 2, most - 1, most}) {
+          CompletionQueueConfig config = CompletionQueueConfig.of(entries);
+          try (CompletionQueue queue =
+              fabric.left().createCompletionQueue(config.withVector(vector))) {
+            assertThat(queue.entries()).isGreaterThanOrEqualTo(entries);
+            assertThat(queue.channel()).isEmpty();
+            assertThat(queue.poll(new Completions(4))).isZero();
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_cq.CQAPITest.test_create_cq_bad_flow",
+      says = "max_cqe + 1 is EINVAL, comp_vector num_comp_vectors + 1 is EINVAL")
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_cqex.CQEXAPITest.test_create_cq_ex_bad_flow",
+      says = "the same EINVAL")
+  void invalidSizesAndVectorsAreRefused() {
+    try (Fabric fabric = Fabric.open()) {
+      int most = fabric.left().queryDevice().maxCqe();
+      int vectors = fabric.left().queryDevice().completionVectors();
+      for (int wrong : new int[] {most + 1, 0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
+        assertErrno(Errno.EINVAL, () -> fabric.left().createCompletionQueue(wrong), "1 to " + most);
+      }
+      for (int wrong : new int[] {vectors, vectors + 1, -1}) {
+        CompletionQueueConfig config = CompletionQueueConfig.of(100).withVector(wrong);
+        assertErrno(Errno.EINVAL, () -> fabric.left().createCompletionQueue(config));
+      }
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_cqex.CqExTestCase.test_rc_traffic_cq_ex",
+      says = "100 completions in batches: each once, in order, none before it was requested")
+  void batchesReturnEachCompletionOnce() {
+    try (RcPair pair = new RcSetup().depth(100).open()) {
+      Side left = pair.left;
+      for (int i = 0; i < 100; i++) {
+        pair.right.postReceive(1000 + i, 0, 8);
+        left.qp.postSend(left.send.wrId(i).send().sge(left.buffer, 0, 8).signaled());
+      }
+      // Only a limited number at a time, if a device has room for only a few doorbells.
+      int most = TestProfile.hardware().requestsInFlight();
+      pair.fabric.settle();
+      if (most == HardwareProfile.UNBOUNDED) {
+        assertBatches(left.sendQueue, 0);
+      } else {
+        assertThat(left.sent(100)).allSatisfy(Side::assertSuccess);
+        pair.fabric.settle();
+      }
+      assertBatches(pair.right.receiveQueue, 1000);
+    }
+  }
+
+  /** Polls as start_poll, next_poll, end_poll do: a completion is valid until the next poll. */
+  private static void assertBatches(CompletionQueue queue, long first) {
+    Completions completions = new Completions(7);
+    List<Long> found = new ArrayList<>();
+    for (int n = queue.poll(completions, 3); n > 0; n = queue.poll(completions)) {
+      assertThat(n).isLessThanOrEqualTo(7);
+      for (int i = 0; i < n; i++) {
+        assertThat(completions.isSuccess(i)).isTrue();
+        found.add(completions.wrId(i));
+      }
+    }
+    assertThat(found)
+        .containsExactlyElementsOf(LongStream.range(first, first + 100).boxed().toList());
+    assertThat(queue.poll(completions)).isZero();
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mlx5_devx_async_events.Mlx5EventsTrafficTest.test_cq_error_event_*",
+      says = "an unpolled CQ is not overrun: the queue is full, nothing is lost")
+  @VerbsCase(says = "a CQ of one entry holds all that its queues can have outstanding: no CQ_ERR")
+  void unpolledQueueIsNotOverrun() {
+    try (RcPair pair = new RcSetup().depth(64).open()) {
+      Side left = pair.left;
+      if (TestProfile.has(Feature.RESIZE_CQ)) {
+        left.sendQueue.resize(1);
+      }
+      SendRequest write =
+          left.send
+              .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+              .sge(left.buffer, 0, 8)
+              .signaled();
+      long posted = 0;
+      for (int round = 0; round < 1000; round++) {
+        while (left.qp.tryPostSend(write.wrId(posted))) {
+          posted++;
+        }
+        pair.fabric.settle();
+      }
+      assertThat(posted).isEqualTo(64);
+      assertThat(left.sent(64))
+          .allSatisfy(Side::assertSuccess)
+          .extracting(Wc::wrId)
+          .containsExactlyElementsOf(LongStream.range(0, 64).boxed().toList());
+      assertThat(left.qp.tryPostSend(write.wrId(64))).isTrue();
+      assertThat(left.sent().wrId()).isEqualTo(64);
     }
   }
 }

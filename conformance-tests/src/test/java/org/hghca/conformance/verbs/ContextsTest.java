@@ -2,6 +2,7 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -19,7 +20,6 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Tag;
@@ -186,15 +186,13 @@ class ContextsTest {
   void contextsHaveTheirOwnDoorbellPagesUntilNoneAreLeft() {
     List<Context> contexts = new ArrayList<>();
     try {
-      assertThatThrownBy(
-              () -> {
-                while (contexts.size() < 10_000) {
-                  contexts.add(RdmaDevices.open(TestProfile.model("model:many?mode=inline")));
-                }
-              })
-          .isInstanceOf(VerbsException.class)
-          .extracting("errno")
-          .isEqualTo(Errno.ENOMEM);
+      assertErrno(
+          Errno.ENOMEM,
+          () -> {
+            while (contexts.size() < 10_000) {
+              contexts.add(RdmaDevices.open(TestProfile.model("model:many?mode=inline")));
+            }
+          });
       assertThat(contexts).hasSizeGreaterThan(100);
       contexts.removeLast().close();
       contexts.add(RdmaDevices.open(TestProfile.model("model:many?mode=inline")));
@@ -207,16 +205,14 @@ class ContextsTest {
   void protectionDomainsAreAllocatedUntilNoneAreLeft() {
     try (Fabric fabric = Fabric.inline()) {
       List<ProtectionDomain> domains = new ArrayList<>();
-      assertThatThrownBy(
-              () -> {
-                while (domains.size() < 100_000) {
-                  domains.add(fabric.left().allocateProtectionDomain());
-                }
-              })
-          .isInstanceOf(VerbsException.class)
-          .hasMessageContaining("protection domain")
-          .extracting("errno")
-          .isEqualTo(Errno.ENOMEM);
+      assertErrno(
+          Errno.ENOMEM,
+          () -> {
+            while (domains.size() < 100_000) {
+              domains.add(fabric.left().allocateProtectionDomain());
+            }
+          },
+          "protection domain");
       domains.removeLast().close();
       domains.add(fabric.left().allocateProtectionDomain());
       domains.forEach(ProtectionDomain::close);

@@ -1,12 +1,14 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import java.util.List;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
@@ -17,8 +19,8 @@ import org.hghca.verbs.GidType;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.PortState;
+import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,15 +29,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The reports of a device about itself, its port and its tables. */
 class DeviceAttributesTest {
 
-  private static void assertFails(Errno errno, ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOf(VerbsException.class)
-        .hasMessageContaining("%s (%d)", errno.name(), errno.number())
-        .extracting("errno")
-        .isEqualTo(errno);
-  }
-
   @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_device",
+      says =
+          "GUIDs and vendor are not 0, max_mr_size above and page_size_cap at least a page, every"
+              + " limit above 0")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_device_ex",
+      says = "the same, with the only query method")
   void everyAttributeOfTheDeviceIsPlausible() {
     try (Fabric fabric = Fabric.open()) {
       DeviceAttributes device = fabric.left().queryDevice();
@@ -90,13 +94,17 @@ class DeviceAttributesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 2, 3, 11, -1, 256, Integer.MAX_VALUE})
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_port_bad_flow",
+      says = "ports phys_port_cnt + 1 to + 10 are EINVAL")
   void missingPortsAreRefused(int port) {
     try (Fabric fabric = Fabric.open()) {
       Context context = fabric.left();
-      assertFails(Errno.EINVAL, () -> context.queryPort(port));
-      assertFails(Errno.EINVAL, () -> context.queryGid(port, 0));
-      assertFails(Errno.EINVAL, () -> context.queryPkey(port, 0));
-      assertFails(Errno.EINVAL, () -> context.pkeyIndex(port, 0xffff));
+      assertErrno(Errno.EINVAL, () -> context.queryPort(port));
+      assertErrno(Errno.EINVAL, () -> context.queryGid(port, 0));
+      assertErrno(Errno.EINVAL, () -> context.queryPkey(port, 0));
+      assertErrno(Errno.EINVAL, () -> context.pkeyIndex(port, 0xffff));
     }
   }
 
@@ -122,9 +130,13 @@ class DeviceAttributesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 127, -1, Integer.MAX_VALUE})
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_gid_ex_bad_flow",
+      says = "an index that holds no GID is ENODATA")
   void emptyGidIndexesAreReported(int index) {
     try (Fabric fabric = Fabric.open()) {
-      assertFails(Errno.ENODATA, () -> fabric.left().queryGid(1, index));
+      assertErrno(Errno.ENODATA, () -> fabric.left().queryGid(1, index));
     }
   }
 
@@ -137,14 +149,22 @@ class DeviceAttributesTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_pkey",
+      says = "entry 0 of the P_Key table is returned")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_get_pkey_index",
+      says = "the index of the P_Key of entry 0 is 0")
   void pkeyTableHoldsTheDefaultKey() {
     try (Fabric fabric = Fabric.open()) {
       Context context = fabric.left();
       assertThat(context.queryPkey(1, 0)).isEqualTo(0xffff);
       assertThat(context.pkeyIndex(1, 0xffff)).isZero();
-      assertFails(Errno.EINVAL, () -> context.queryPkey(1, 1));
-      assertFails(Errno.EINVAL, () -> context.queryPkey(1, -1));
-      assertFails(Errno.EINVAL, () -> context.pkeyIndex(1, 0x7fff));
+      assertErrno(Errno.EINVAL, () -> context.queryPkey(1, 1));
+      assertErrno(Errno.EINVAL, () -> context.queryPkey(1, -1));
+      assertErrno(Errno.EINVAL, () -> context.pkeyIndex(1, 0x7fff));
     }
   }
 
@@ -167,6 +187,82 @@ class DeviceAttributesTest {
       pair.right.qp.modify(setup.toRts(pair.right.qp.type(), 0));
       new Transfer(pair.left, pair.right, 1)
           .run(WrOpcode.SEND, Pieces.one(0, 3000), Pieces.one(1, 3000));
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_dev_list",
+      says = "the list of devices is returned, also when it is empty")
+  void devicesAreListed() {
+    List<RdmaDevice> devices = RdmaDevices.list();
+    assertThat(devices.stream().map(RdmaDevice::name)).doesNotHaveDuplicates();
+    assertThat(devices).allSatisfy(device -> assertThat(device.locator()).isNotEmpty());
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_open_dev",
+      says = "a device is opened and closed; a missing one is ENODEV")
+  void deviceIsOpened() {
+    try (Fabric fabric = Fabric.open()) {
+      assertThat(fabric.left().device().name()).isNotEmpty();
+    }
+    assertErrno(Errno.ENODEV, () -> RdmaDevices.open("nobody0"));
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_phys_port_cnt_ex",
+      says = "phys_port_cnt is at least 1")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_port",
+      says = "each port from 1 to phys_port_cnt reports its state, MTUs and table lengths")
+  void everyPortIsQueried() {
+    try (Fabric fabric = Fabric.open()) {
+      int ports = fabric.left().queryDevice().physicalPorts();
+      assertThat(ports).isPositive();
+      for (int port = 1; port <= ports; port++) {
+        var attributes = fabric.left().queryPort(port);
+        assertThat(attributes.state()).isNotNull();
+        assertThat(attributes.activeMtu()).isLessThanOrEqualTo(attributes.maxMtu());
+        assertThat(attributes.gidTableLength()).isPositive();
+        assertThat(attributes.pkeyTableLength()).isPositive();
+        assertThat(attributes.maxMessageSize()).isPositive();
+      }
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_gid",
+      says = "entry 0 of the GID table is returned")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_gid_table",
+      says = "the table holds every entry that is not empty")
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_device.DeviceTest.test_query_gid_ex",
+      says = "each entry reports its GID, port, index and type, as in the table")
+  void gidTableMatchesTheSingleQueries() {
+    try (Fabric fabric = Fabric.open()) {
+      Context context = fabric.left();
+      assertThat(context.queryGid(1, 0)).isNotEqualTo(Gid.NONE);
+      List<GidEntry> table = context.queryGidTable();
+      assertThat(table).isNotEmpty();
+      for (GidEntry entry : table) {
+        assertThat(context.queryGid(entry.port(), entry.index())).isEqualTo(entry.gid());
+        assertThat(entry.type()).isNotNull();
+      }
+      int length = context.queryPort(1).gidTableLength();
+      assertThat(table).hasSizeLessThanOrEqualTo(length);
+      assertThat(table).extracting(GidEntry::index).allMatch(index -> index < length);
     }
   }
 }

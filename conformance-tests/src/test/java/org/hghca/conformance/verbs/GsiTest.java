@@ -1,7 +1,7 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -15,12 +15,10 @@ import java.util.HexFormat;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
 import jdk.net.ExtendedSocketOptions;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
-import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
@@ -44,7 +42,6 @@ import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 
@@ -58,12 +55,6 @@ class GsiTest {
 
   /** The header of a connection request: base version 1, class 7 version 2, attribute 10h. */
   private static final String REQUEST = "0107020300000000 0000000a11223344 0010000000000000";
-
-  private static void assertFails(Errno errno, ThrowingCallable call, String words) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContaining(words);
-  }
 
   /** A context with its queue pair 1. */
   private static final class Services implements AutoCloseable {
@@ -146,10 +137,7 @@ class GsiTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "queue pair 1 of two ports exchange MADs, with Q_Key 0x80010000")
+  @VerbsCase(says = "queue pair 1 of two ports exchange MADs, with Q_Key 0x80010000")
   void twoPortsExchangeManagementDatagrams() {
     try (Fabric fabric = Fabric.inline();
         Services left = new Services(fabric.left());
@@ -194,17 +182,14 @@ class GsiTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "a second queue pair 1 of a port is EBUSY")
+  @VerbsCase(says = "a second queue pair 1 of a port is EBUSY")
   void portHasOneOwnerOfItsGsiQueuePair() {
     try (Fabric fabric = Fabric.oneDevice()) {
       for (int round = 0; round < 2; round++) {
         try (Services first = new Services(fabric.left())) {
-          assertFails(
+          assertErrno(
               Errno.EBUSY, () -> first.pd.createQueuePair(first.config()), "each port has one");
-          assertFails(Errno.EBUSY, () -> leak(fabric.right()), "each port has one");
+          assertErrno(Errno.EBUSY, () -> leak(fabric.right()), "each port has one");
         }
       }
     }
@@ -219,20 +204,17 @@ class GsiTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "its Q_Key cannot change, and it attaches to no group")
+  @VerbsCase(says = "its Q_Key cannot change, and it attaches to no group")
   void qkeyIsFixedAndTheQueuePairJoinsNoGroup() {
     try (Fabric fabric = Fabric.inline();
         Services services = new Services(fabric.left())) {
       QpAttributes other = new QpAttributes().qkey(QKEY + 1);
-      assertFails(Errno.EINVAL, () -> services.qp.modify(other), "whose Q_Key is 0x80010000");
+      assertErrno(Errno.EINVAL, () -> services.qp.modify(other), "whose Q_Key is 0x80010000");
       services.qp.modify(QpAttributes.to(QpState.RESET));
-      assertFails(Errno.EINVAL, () -> services.qp.activate(5), "whose Q_Key is 0x80010000");
+      assertErrno(Errno.EINVAL, () -> services.qp.activate(5), "whose Q_Key is 0x80010000");
       services.qp.modify(QpAttributes.to(QpState.RESET));
       services.qp.activate(QKEY);
-      assertFails(
+      assertErrno(
           TestProfile.pick(Feature.MULTICAST, Errno.EINVAL, Errno.EOPNOTSUPP),
           () -> services.qp.attachMulticast(Gid.ofIpv4(0xef01_0203)),
           TestProfile.pick(Feature.MULTICAST, "of the general services: only UD", "multicast"));
@@ -240,10 +222,7 @@ class GsiTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "a datagram of more than 256 bytes: LOC_LEN_ERR, and SQE")
+  @VerbsCase(says = "a datagram of more than 256 bytes: LOC_LEN_ERR, and SQE")
   void longerDatagramIsRefused() {
     try (Fabric fabric = Fabric.inline();
         Services services = new Services(fabric.left())) {
@@ -260,10 +239,7 @@ class GsiTest {
 
   /** A program's queue pair cannot send the Q_Key, whose highest bit selects its own. */
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "an ordinary Q_Key does not reach it")
+  @VerbsCase(says = "an ordinary Q_Key does not reach it")
   void ordinaryQueuePairDoesNotReachIt() {
     try (RcPair pair = new RcSetup().type(QpType.UD).open();
         Services services = new Services(pair.right.context)) {
@@ -289,7 +265,7 @@ class GsiTest {
     try (Fabric fabric = Fabric.inline("&as=s")) {
       assertThat(fabric.left().queryDevice().support(DeviceFeature.GSI_QUEUE_PAIR))
           .isEqualTo(FeatureSupport.MISSING);
-      assertFails(Errno.EOPNOTSUPP, () -> leak(fabric.left()), "only a software HCA");
+      assertErrno(Errno.EOPNOTSUPP, () -> leak(fabric.left()), "only a software HCA");
     }
   }
 

@@ -1,7 +1,7 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -28,7 +28,6 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.user.UserServer;
@@ -77,12 +76,6 @@ class Ipv6Test {
         .findFirst()
         .orElseThrow()
         .index();
-  }
-
-  private static void assertFails(Errno errno, ThrowingCallable call, String words) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContaining(words);
   }
 
   private static void toRts(RcPair pair, Side side, Side peer, String own, String others) {
@@ -239,8 +232,8 @@ class Ipv6Test {
                 pair.left.qp.modify(options.toRtr(type, new QpEndpoint(0, 5, 5, gid(to))));
               }
             };
-        assertFails(Errno.EINVAL, call, complaint);
-        assertFails(Errno.EINVAL, call, fix);
+        assertErrno(Errno.EINVAL, call, complaint);
+        assertErrno(Errno.EINVAL, call, fix);
       }
     }
   }
@@ -258,12 +251,12 @@ class Ipv6Test {
     RcSetup setup = new RcSetup().type(type).unconnected();
     try (RcPair pair = setup.on(Fabric.on(locator, locator))) {
       assertThat(pair.left.context.queryGidTable()).hasSize(2);
-      assertFails(
+      assertErrno(
           Errno.EOPNOTSUPP,
           () -> pair.left.pd.createAddressHandle(AddressVector.to(gid("fd00::2"), 1)),
           "carries no IPv6 addresses: take the peer's GID of its IPv4 address");
     }
-    assertFails(
+    assertErrno(
         Errno.EOPNOTSUPP,
         () -> RdmaDevices.open(locator + "&ip=10.0.0.1,fd00::1").close(),
         "carries no IPv6 addresses: leave fd00:0:0:0:0:0:0:1 out of ip=");
@@ -276,7 +269,7 @@ class Ipv6Test {
     SoftwareHca hca = ModelProvider.plugIn(Locator.parse("model:served?net=udp:127.0.6.17"));
     try (UserServer server = UserServer.start(socket, hca)) {
       assertThat(server).isNotNull();
-      assertFails(
+      assertErrno(
           Errno.EINVAL,
           () -> RdmaDevices.open("vfio-user:" + socket + "?ip=127.0.6.18").close(),
           "cannot send from 127.0.6.18: name the addresses of its network with ip=");

@@ -1,14 +1,13 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.DeviceClaims;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Feature.Says;
@@ -46,13 +45,6 @@ class MissingFeaturesTest {
 
   private static final Gid GROUP = Gid.ofIpv4(0xef01_0203);
 
-  private static void assertFails(Errno errno, ThrowingCallable verb) {
-    assertThatThrownBy(verb)
-        .isInstanceOf(VerbsException.class)
-        .extracting("errno")
-        .isEqualTo(errno);
-  }
-
   @ParameterizedTest
   @EnumSource
   void verbOfAMissingFeatureFailsWithEopnotsupp(Feature feature) {
@@ -77,44 +69,44 @@ class MissingFeaturesTest {
       case ATOMICS -> {
         assertThat(device.atomics()).isFalse();
         send.fetchAndAdd(there, rkey, 1).sge(left.buffer, 0, 8);
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
         send.compareAndSwap(there, rkey, 1, 2).sge(left.buffer, 0, 8);
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
       }
       case SEND_WITH_IMMEDIATE -> {
         send.sendWithImmediate(1).sge(left.buffer, 0, 8);
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
       }
       case ZERO_LENGTH -> {
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send.send()));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.postSend(send.send()));
         send.rdmaWrite(there, rkey).sge(left.buffer, 0, 0);
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
         send.rdmaRead(there, rkey).sge(left.buffer, 5, 0);
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
       }
       case SHARED_RECEIVE_QUEUES -> {
         assertThat(device.maxSrq()).isZero();
-        assertFails(
+        assertErrno(
             Errno.EOPNOTSUPP,
             () -> left.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1)));
       }
       case SOLICITED_ONLY ->
-          assertFails(Errno.EOPNOTSUPP, () -> left.receiveQueue.requestNotify(true));
+          assertErrno(Errno.EOPNOTSUPP, () -> left.receiveQueue.requestNotify(true));
       case SQD -> {
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.modify(QpAttributes.to(QpState.SQD)));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.modify(QpAttributes.to(QpState.SQD)));
         assertThat(left.qp.query().state()).isEqualTo(QpState.RTS);
       }
       case LOCAL_ERROR_COMPLETIONS -> {
         send.send().sge(left.address(0), 8, left.buffer.lkey() + 1);
-        assertFails(Errno.EINVAL, () -> left.qp.postSend(send));
+        assertErrno(Errno.EINVAL, () -> left.qp.postSend(send));
       }
       case DEREGISTERING_IN_USE -> assertRegionStays(pair);
       case ANY_DESTINATION -> {
-        assertFails(Errno.EINVAL, () -> left.postReceive(1, 4090, 50));
+        assertErrno(Errno.EINVAL, () -> left.postReceive(1, 4090, 50));
         send.rdmaWrite(there + 4090, rkey).sge(left.buffer, 0, 10);
-        assertFails(Errno.EINVAL, () -> left.qp.postSend(send));
+        assertErrno(Errno.EINVAL, () -> left.qp.postSend(send));
         send.rdmaRead(there, rkey).sge(left.buffer, 4090, 10);
-        assertFails(Errno.EINVAL, () -> left.qp.postSend(send));
+        assertErrno(Errno.EINVAL, () -> left.qp.postSend(send));
       }
       case QUEUE_PAIR_NUMBERS_FOR_EVER -> assertNumbersEnd(left);
       case INLINE_DATAGRAMS -> assertDatagramsAreNotInline(left);
@@ -122,25 +114,25 @@ class MissingFeaturesTest {
         try (QueuePair qp =
             left.pd.createQueuePair(QueuePairConfig.rc(left.sendQueue, left.receiveQueue))) {
           RcPair.connectReceiver(pair.setup(), qp, pair.right.qp, 0);
-          assertFails(Errno.EIO, () -> qp.modify(QpAttributes.to(QpState.RESET)));
+          assertErrno(Errno.EIO, () -> qp.modify(QpAttributes.to(QpState.RESET)));
         }
       }
-      case MULTICAST -> assertFails(Errno.EOPNOTSUPP, () -> left.qp.attachMulticast(GROUP));
+      case MULTICAST -> assertErrno(Errno.EOPNOTSUPP, () -> left.qp.attachMulticast(GROUP));
       case PATH_MIGRATION -> {
         QpAttributes rearm = new QpAttributes().pathMigration(PathMigrationState.REARM);
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.modify(rearm));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.modify(rearm));
         AddressVector to = AddressVector.to(pair.right.context.queryGid(1, 0), 0);
         QpAttributes path = new QpAttributes().alternatePath(new AlternatePath(to, 0, 14));
-        assertFails(Errno.EOPNOTSUPP, () -> left.qp.modify(path));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.qp.modify(path));
       }
-      case RESIZE_CQ -> assertFails(Errno.EOPNOTSUPP, () -> left.sendQueue.resize(32));
+      case RESIZE_CQ -> assertErrno(Errno.EOPNOTSUPP, () -> left.sendQueue.resize(32));
       case REREGISTRATION ->
-          assertFails(
+          assertErrno(
               Errno.EOPNOTSUPP,
               () -> left.buffer.reregister(Reregistration.to(AccessFlag.LOCAL_WRITE)));
       case GSI_QUEUE_PAIR -> {
         QueuePairConfig gsi = QueuePairConfig.gsi(left.sendQueue, left.receiveQueue);
-        assertFails(Errno.EOPNOTSUPP, () -> left.pd.createQueuePair(gsi));
+        assertErrno(Errno.EOPNOTSUPP, () -> left.pd.createQueuePair(gsi));
       }
       default -> throw new AssertionError(feature + " has no verb that could fail");
     }
@@ -152,9 +144,9 @@ class MissingFeaturesTest {
                 QueuePairConfig.ud(side.sendQueue, side.receiveQueue).maxInline(8));
         AddressHandle handle =
             side.pd.createAddressHandle(AddressVector.to(side.context.queryGid(1, 0), 0))) {
-      qp.activate(Player.QKEY);
-      SendRequest send = side.send.send().to(handle, qp.number(), Player.QKEY);
-      assertFails(Errno.EOPNOTSUPP, () -> qp.postSend(send.sge(side.buffer, 0, 8).inline()));
+      qp.activate(Side.QKEY);
+      SendRequest send = side.send.send().to(handle, qp.number(), Side.QKEY);
+      assertErrno(Errno.EOPNOTSUPP, () -> qp.postSend(send.sge(side.buffer, 0, 8).inline()));
     }
   }
 
@@ -162,7 +154,7 @@ class MissingFeaturesTest {
   private static void assertRegionStays(RcPair pair) {
     MemoryRegion region = pair.right.pd.allocate(64, Side.ALL);
     pair.right.qp.postReceive(pair.right.receive.wrId(1).into(region));
-    assertFails(Errno.EBUSY, region::close);
+    assertErrno(Errno.EBUSY, region::close);
     pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 64).signaled());
     Side.assertSuccess(pair.left.sent());
     Side.assertSuccess(pair.right.received());
@@ -182,7 +174,7 @@ class MissingFeaturesTest {
                         QueuePairConfig.ud(side.sendQueue, side.receiveQueue)
                             .sendDepth(1)
                             .receiveDepth(1))) {
-                  qp.activate(Player.QKEY);
+                  qp.activate(Side.QKEY);
                   assertThat(qp.type()).isEqualTo(QpType.UD);
                   numbers.add(qp.number());
                 }

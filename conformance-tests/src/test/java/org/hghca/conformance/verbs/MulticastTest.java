@@ -1,8 +1,8 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -11,11 +11,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
-import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -34,7 +32,6 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,12 +55,6 @@ class MulticastTest {
 
   private static RcSetup datagrams() {
     return new RcSetup().type(QpType.UD);
-  }
-
-  private static void assertFails(Errno errno, ThrowingCallable call, String words) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContaining(words);
   }
 
   private static int ipv4Index(Context context) {
@@ -146,8 +137,6 @@ class MulticastTest {
 
   @Test
   @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
       says = "a datagram to a group: one copy for each attached queue pair, the sender included")
   void everyQueuePairOfTheGroupGetsACopyTheSenderIncluded() {
     try (RcPair pair = datagrams().open();
@@ -167,10 +156,7 @@ class MulticastTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "an AH from the completion of a copy reaches the sender")
+  @VerbsCase(says = "an AH from the completion of a copy reaches the sender")
   void handleOfACopyReachesTheSender() {
     try (RcPair pair = datagrams().open()) {
       Side left = pair.left;
@@ -194,10 +180,7 @@ class MulticastTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "another Q_Key, another group or no receive: no copy, no error")
+  @VerbsCase(says = "another Q_Key, another group or no receive: no copy, no error")
   void wrongQkeyAnotherGroupOrNoReceiveDeliversNothing() {
     try (RcPair pair = datagrams().open()) {
       pair.right.qp.attachMulticast(GROUP);
@@ -232,10 +215,7 @@ class MulticastTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "attaching twice counts once; after detaching no copy; not attached: EINVAL")
+  @VerbsCase(says = "attaching twice counts once; after detaching no copy; not attached: EINVAL")
   void attachingTwiceCountsOnceAndDetachingEndsIt() {
     try (RcPair pair = datagrams().open()) {
       pair.right.qp.attachMulticast(GROUP);
@@ -245,7 +225,7 @@ class MulticastTest {
       assertReceived(pair.right, pair.left, GROUP);
       pair.right.assertQuiet();
       pair.right.qp.detachMulticast(GROUP);
-      assertFails(
+      assertErrno(
           Errno.EINVAL, () -> pair.right.qp.detachMulticast(GROUP), "does not take part in");
       send(pair.left, GROUP, QKEY);
       pair.right.assertQuiet();
@@ -268,64 +248,52 @@ class MulticastTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "a queue pair that is attached to a group is EBUSY when closed")
+  @VerbsCase(says = "a queue pair that is attached to a group is EBUSY when closed")
   void queuePairInAGroupIsNotClosed() {
     try (RcPair pair = datagrams().open()) {
       QueuePair qp = pair.right.qp;
       qp.attachMulticast(GROUP);
       qp.attachMulticast(OTHER);
-      assertFails(Errno.EBUSY, qp::close, "%s, %s: detach it first".formatted(GROUP, OTHER));
+      assertErrno(Errno.EBUSY, qp::close, "%s, %s: detach it first".formatted(GROUP, OTHER));
       qp.detachMulticast(GROUP);
-      assertFails(Errno.EBUSY, qp::close, "takes part in multicast groups: %s".formatted(OTHER));
+      assertErrno(Errno.EBUSY, qp::close, "takes part in multicast groups: %s".formatted(OTHER));
       qp.detachMulticast(OTHER);
     }
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "attaching a queue pair that is not UD is EINVAL")
+  @VerbsCase(says = "attaching a queue pair that is not UD is EINVAL")
   void onlyUdQueuePairsAttach() {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       QueuePair qp = pair.left.qp;
-      assertFails(Errno.EINVAL, () -> qp.attachMulticast(GROUP), "only UD queue pairs");
-      assertFails(Errno.EINVAL, () -> qp.detachMulticast(GROUP), "does not take part");
+      assertErrno(Errno.EINVAL, () -> qp.attachMulticast(GROUP), "only UD queue pairs");
+      assertErrno(Errno.EINVAL, () -> qp.detachMulticast(GROUP), "does not take part");
       qp.modify(pair.setup().connection().toInit(QpType.RC));
       QpAttributes toGroup =
           pair.setup()
               .connection()
               .withGidIndex(ipv4Index(pair.left.context))
               .toRtr(QpType.RC, new QpEndpoint(0, 5, 0, GROUP));
-      assertFails(Errno.EINVAL, () -> qp.modify(toGroup), "only datagrams");
+      assertErrno(Errno.EINVAL, () -> qp.modify(toGroup), "only datagrams");
     }
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "a GID that is not a multicast group is EINVAL")
+  @VerbsCase(says = "a GID that is not a multicast group is EINVAL")
   void otherAddressesThanGroupsAreRefused() {
     try (RcPair pair = datagrams().open()) {
       QueuePair qp = pair.left.qp;
       Gid own = pair.left.context.queryGid(1, 0);
-      assertFails(Errno.EINVAL, () -> qp.attachMulticast(own), "not that of a multicast group");
+      assertErrno(Errno.EINVAL, () -> qp.attachMulticast(own), "not that of a multicast group");
       Gid before = Gid.ofIpv4(0xdfff_ffff);
       Gid behind = Gid.ofIpv4(0xf000_0000);
-      assertFails(Errno.EINVAL, () -> qp.attachMulticast(before), "not that of a multicast group");
-      assertFails(Errno.EINVAL, () -> qp.attachMulticast(behind), "not that of a multicast group");
+      assertErrno(Errno.EINVAL, () -> qp.attachMulticast(before), "not that of a multicast group");
+      assertErrno(Errno.EINVAL, () -> qp.attachMulticast(behind), "not that of a multicast group");
     }
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "beyond max_mcast_grp and max_mcast_qp_attach: ENOMEM")
+  @VerbsCase(says = "beyond max_mcast_grp and max_mcast_qp_attach: ENOMEM")
   void limitsAreThoseOfTheAttributes() {
     RcSetup setup = datagrams().depth(1).bufferSize(4096).unconnected();
     try (RcPair pair = setup.open()) {
@@ -343,11 +311,11 @@ class MulticastTest {
         members.add(side);
       }
       QueuePair qp = pair.left.qp;
-      assertFails(Errno.ENOMEM, () -> qp.attachMulticast(GROUP), "max_mcast_qp_attach");
+      assertErrno(Errno.ENOMEM, () -> qp.attachMulticast(GROUP), "max_mcast_qp_attach");
       for (int i = 1; i < groups; i++) {
         qp.attachMulticast(Gid.ofIpv4(0xe100_0000 + i));
       }
-      assertFails(Errno.ENOMEM, () -> qp.attachMulticast(OTHER), "multicast groups");
+      assertErrno(Errno.ENOMEM, () -> qp.attachMulticast(OTHER), "multicast groups");
       for (int i = 1; i < groups; i++) {
         qp.detachMulticast(Gid.ofIpv4(0xe100_0000 + i));
       }
@@ -372,10 +340,10 @@ class MulticastTest {
     assertThat(device.maxMulticastGroups()).isZero();
     assertThat(device.maxMulticastAttach()).isZero();
     assertThat(device.maxTotalMulticastAttach()).isZero();
-    assertFails(Errno.EOPNOTSUPP, () -> side.qp.attachMulticast(GROUP), "only a software HCA");
-    assertFails(Errno.EOPNOTSUPP, () -> side.qp.detachMulticast(GROUP), "only a software HCA");
+    assertErrno(Errno.EOPNOTSUPP, () -> side.qp.attachMulticast(GROUP), "only a software HCA");
+    assertErrno(Errno.EOPNOTSUPP, () -> side.qp.detachMulticast(GROUP), "only a software HCA");
     AddressVector to = AddressVector.to(GROUP, ipv4Index(side.context));
-    assertFails(Errno.EOPNOTSUPP, () -> side.pd.createAddressHandle(to), "only a software HCA");
+    assertErrno(Errno.EOPNOTSUPP, () -> side.pd.createAddressHandle(to), "only a software HCA");
   }
 
   @ParameterizedTest(name = "virtual time {0}")

@@ -1,8 +1,8 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.HcaCounters;
@@ -35,7 +34,6 @@ import org.hghca.verbs.PortState;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WrOpcode;
 import org.hghca.vfio.Locator;
@@ -69,12 +67,6 @@ class NetworkTest {
 
   private static RcPair open(RcSetup setup) {
     return setup.on(Fabric.on(LEFT, RIGHT));
-  }
-
-  private static void assertFails(Errno errno, ThrowingCallable call, String words) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContaining(words);
   }
 
   private static LinkCounters counters(String locator) {
@@ -219,7 +211,7 @@ class NetworkTest {
       assertThat(context.queryPort(1).activeMtu()).isEqualTo(Mtu.MTU_4096);
       QpEndpoint linkLocal = new QpEndpoint(0, 5, 0, Gid.ofMac(0x0200_0000_0001L));
       pair.left.qp.modify(pair.setup().connection().toInit(QpType.RC));
-      assertFails(
+      assertErrno(
           Errno.EINVAL,
           () -> pair.left.qp.modify(pair.setup().connection().toRtr(QpType.RC, linkLocal)),
           "take a destination of the source's family, or add an address to ip=");
@@ -271,7 +263,7 @@ class NetworkTest {
       assertThat(pair.left.context.queryPort(1).maxMtu()).isEqualTo(most);
       QpEndpoint peer = RcPair.endpoint(pair.right.qp, 0);
       pair.left.qp.modify(setup.connection().toInit(QpType.RC));
-      assertFails(
+      assertErrno(
           Errno.EINVAL,
           () -> pair.left.qp.modify(setup.mtu(Mtu.MTU_4096).connection().toRtr(QpType.RC, peer)),
           "path MTU 4096");
@@ -285,7 +277,7 @@ class NetworkTest {
       RdmaDevices.open(LEFT).close();
     }
     try (Context first = RdmaDevices.open(LEFT)) {
-      assertFails(
+      assertErrno(
           Errno.EBUSY,
           () -> RdmaDevices.open("model:net-other?net=udp:127.0.6.11"),
           "UDP port 4791 is in use");

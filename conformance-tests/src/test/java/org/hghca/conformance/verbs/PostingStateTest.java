@@ -1,7 +1,7 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertBadRequest;
 
 import java.util.List;
 import java.util.SplittableRandom;
@@ -12,7 +12,6 @@ import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
-import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
@@ -34,11 +33,7 @@ class PostingStateTest {
   }
 
   private static void assertRefused(ThrowingCallable post, String... words) {
-    assertThatThrownBy(post)
-        .isInstanceOf(BadRequestException.class)
-        .hasMessageContainingAll(words)
-        .extracting("errno", "index")
-        .containsExactly(Errno.EINVAL, 0);
+    assertBadRequest(Errno.EINVAL, 0, post, words);
   }
 
   @ParameterizedTest
@@ -122,10 +117,7 @@ class PostingStateTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "ERR flushes all sends and receives in order, WR_FLUSH_ERR")
+  @VerbsCase(says = "ERR flushes all sends and receives in order, WR_FLUSH_ERR")
   void errFlushesBothQueuesInOrder() {
     // The peer posts no receive, so that sends stay outstanding: all of them, or all but the first.
     int sends = TestProfile.pick(Feature.RNR_RETRY, 5, 1);
@@ -149,10 +141,7 @@ class PostingStateTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "requests posted in ERR are flushed, WR_FLUSH_ERR")
+  @VerbsCase(says = "requests posted in ERR are flushed, WR_FLUSH_ERR")
   void requestsPostedInErrAreFlushed() {
     try (RcPair pair = RcPair.open()) {
       pair.left.postReceive(1, 0, 8);

@@ -2,7 +2,7 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -23,7 +23,6 @@ import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -77,11 +76,7 @@ class QpTransitionTest {
   }
 
   private static void assertRefused(RcPair pair, QpAttributes attributes, String... words) {
-    assertThatThrownBy(() -> pair.left.qp.modify(attributes))
-        .isInstanceOf(VerbsException.class)
-        .hasMessageContainingAll(words)
-        .extracting("errno")
-        .isEqualTo(Errno.EINVAL);
+    assertErrno(Errno.EINVAL, () -> pair.left.qp.modify(attributes), words);
   }
 
   @ParameterizedTest

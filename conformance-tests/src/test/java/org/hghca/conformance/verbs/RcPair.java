@@ -3,14 +3,15 @@ package org.hghca.conformance.verbs;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Gid;
+import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.WrOpcode;
 
 /** Two connected queue pairs with all their objects. Closing checks for leaks. */
 final class RcPair implements AutoCloseable {
-  /** Bytes in front of a received datagram. */
-  private static final int GRH = 40;
-
   final Fabric fabric;
   final Side left;
   final Side right;
@@ -23,6 +24,10 @@ final class RcPair implements AutoCloseable {
     this.right = new Side(fabric, fabric.right(), setup);
     if (setup.connected()) {
       connect(setup.leftPsn(), setup.rightPsn());
+      if (setup.type() == QpType.UD) {
+        left.way = way(left, right);
+        right.way = way(right, left);
+      }
     }
   }
 
@@ -41,6 +46,27 @@ final class RcPair implements AutoCloseable {
     toRtr(right.qp, left.qp, leftPsn);
     toRts(left.qp, leftPsn);
     toRts(right.qp, rightPsn);
+  }
+
+  private static AddressHandle way(Side from, Side to) {
+    return from.pd.createAddressHandle(AddressVector.to(to.context.queryGid(1, 0), 0));
+  }
+
+  /** Takes both queue pairs to RESET and back to RTS. */
+  void reconnect() {
+    left.qp.modify(QpAttributes.to(QpState.RESET));
+    right.qp.modify(QpAttributes.to(QpState.RESET));
+    connect(5, 6);
+  }
+
+  /** Messages in both directions in turn, with all of their effects checked. */
+  void traffic(WrOpcode opcode, int length, int iterations) {
+    Transfer toRight = new Transfer(left, right, 1);
+    Transfer toLeft = new Transfer(right, left, 2);
+    for (int i = 0; i < iterations; i++) {
+      toRight.run(opcode, Pieces.one(0, length), Pieces.one(Side.GRH, length));
+      toLeft.run(opcode, Pieces.one(0, length), Pieces.one(Side.GRH, length));
+    }
   }
 
   private void toRtr(QueuePair qp, QueuePair peer, int psn) {
@@ -79,7 +105,7 @@ final class RcPair implements AutoCloseable {
 
   /** Sends a datagram from one of the two to the other, which receives it. */
   static void sendDatagram(Side from, Side to, int length) {
-    to.postReceive(1, 0, GRH + length);
+    to.postReceive(1, 0, Side.GRH + length);
     Gid gid = to.context.queryGid(1, 0);
     gid.mac().ifPresent(mac -> from.context.addNeighbor(gid, mac));
     try (AddressHandle handle = from.pd.createAddressHandle(AddressVector.to(gid, 0))) {

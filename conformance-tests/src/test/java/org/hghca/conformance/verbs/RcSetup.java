@@ -20,6 +20,7 @@ final class RcSetup {
   private boolean singleOwner;
   private boolean connected = true;
   private boolean channel;
+  private boolean events;
   private long bufferSize = 1 << 16;
   private Set<AccessFlag> bufferAccess = Side.ALL;
   private ConnectionOptions connection = ConnectionOptions.DEFAULT;
@@ -80,6 +81,16 @@ final class RcSetup {
 
   boolean hasChannel() {
     return channel;
+  }
+
+  /** Each wait for a completion ends by an event on the side's channel. */
+  RcSetup events() {
+    events = true;
+    return channel();
+  }
+
+  boolean waitsForEvents() {
+    return events;
   }
 
   RcSetup bufferSize(long value) {

@@ -10,7 +10,6 @@ import java.util.stream.Stream;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
-import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.MemoryRegion;
@@ -246,8 +245,6 @@ class RemoteErrorTest {
 
   @Test
   @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
       says =
           "a receive that is too small: LOC_LEN_ERR at the responder, REM_INV_REQ_ERR at the"
               + " requester")

@@ -1,16 +1,14 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertBadRequest;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
-import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
-import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
@@ -49,10 +47,7 @@ class RequestFlagsTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "the memory of an inline request is reusable when the post returns")
+  @VerbsCase(says = "the memory of an inline request is reusable when the post returns")
   void inlineMemoryIsReusableWhenThePostReturns() {
     try (RcPair pair = new RcSetup().inline(64).on(Fabric.threaded());
         Arena arena = Arena.ofConfined()) {
@@ -70,11 +65,8 @@ class RequestFlagsTest {
   void moreInlineDataThanTheQueuePairTakesIsRefused() {
     try (RcPair pair = new RcSetup().inline(32).open()) {
       pair.left.send.send().sge(pair.left.buffer, 0, 33).inline().signaled();
-      assertThatThrownBy(() -> pair.left.qp.postSend(pair.left.send))
-          .isInstanceOf(BadRequestException.class)
-          .hasMessageContaining("33 bytes inline")
-          .extracting("errno")
-          .isEqualTo(Errno.EINVAL);
+      assertBadRequest(
+          Errno.EINVAL, 0, () -> pair.left.qp.postSend(pair.left.send), "33 bytes inline");
     }
   }
 
@@ -83,10 +75,7 @@ class RequestFlagsTest {
     try (RcPair pair = new RcSetup().inline(32).open()) {
       pair.left.send.rdmaRead(pair.right.address(0), pair.right.buffer.rkey());
       pair.left.send.sge(pair.left.buffer, 0, 8).inline();
-      assertThatThrownBy(() -> pair.left.qp.postSend(pair.left.send))
-          .isInstanceOf(BadRequestException.class)
-          .extracting("errno")
-          .isEqualTo(Errno.EINVAL);
+      assertBadRequest(Errno.EINVAL, 0, () -> pair.left.qp.postSend(pair.left.send));
     }
   }
 
@@ -146,10 +135,7 @@ class RequestFlagsTest {
   }
 
   @Test
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "a fenced SEND carries the data of the RDMA READ before it")
+  @VerbsCase(says = "a fenced SEND carries the data of the RDMA READ before it")
   void fencedSendCarriesTheDataOfTheReadBeforeIt() {
     try (RcPair pair = new RcSetup().depth(64).readAtomic(4).bufferSize(1 << 18).open()) {
       Side left = pair.left;

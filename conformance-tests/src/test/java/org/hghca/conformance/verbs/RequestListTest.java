@@ -3,6 +3,7 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.hghca.conformance.verbs.Failures.assertBadRequest;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -156,11 +157,8 @@ class RequestListTest {
       assertThat(pair.left.qp.tryPostSend(six, 3, 3)).isEqualTo(1);
       assertThat(pair.left.qp.tryPostSend(send)).isFalse();
       assertThat(pair.left.qp.tryPostSend(six, 0, 6)).isZero();
-      assertThatThrownBy(() -> pair.left.qp.postSend(send))
-          .isInstanceOf(BadRequestException.class)
-          .hasMessageContainingAll("send queue", "4 requests", "ENOMEM (12)")
-          .extracting("errno", "index")
-          .containsExactly(Errno.ENOMEM, 0);
+      assertBadRequest(
+          Errno.ENOMEM, 0, () -> pair.left.qp.postSend(send), "send queue", "4 requests");
       if (wait) {
         postFourReceives(pair.right);
       }
@@ -215,10 +213,7 @@ class RequestListTest {
       ReceiveRequest[] five = {receive, receive, receive, receive, receive};
       assertThat(pair.right.qp.tryPostReceive(five, 0, 5)).isEqualTo(3);
       assertThat(pair.right.qp.tryPostReceive(receive)).isFalse();
-      assertThatThrownBy(() -> pair.right.qp.postReceive(receive))
-          .isInstanceOf(BadRequestException.class)
-          .extracting("errno", "index")
-          .containsExactly(Errno.ENOMEM, 0);
+      assertBadRequest(Errno.ENOMEM, 0, () -> pair.right.qp.postReceive(receive));
     }
   }
 

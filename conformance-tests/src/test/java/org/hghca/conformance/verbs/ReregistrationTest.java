@@ -2,6 +2,7 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,13 +15,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
-import org.hghca.verbs.QpAttributes;
-import org.hghca.verbs.QpState;
 import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
@@ -63,21 +64,13 @@ class ReregistrationTest {
     pair.fabric.awaitWritten(found, pair.left.memory().asSlice(0, length));
   }
 
-  private static void reconnect(RcPair pair) {
-    pair.left.qp.modify(QpAttributes.to(QpState.RESET));
-    pair.right.qp.modify(QpAttributes.to(QpState.RESET));
-    pair.connect(5, 6);
-  }
-
   private static void assertRefused(
       MemoryRegion region, Reregistration changes, Errno errno, String... words) {
     ProtectionDomain domain = region.protectionDomain();
     MemorySegment memory = region.segment();
     long address = region.address();
     Set<AccessFlag> access = region.access();
-    assertThatThrownBy(() -> region.reregister(changes))
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContainingAll(words);
+    assertErrno(errno, () -> region.reregister(changes), words);
     assertThat(region.protectionDomain()).isSameAs(domain);
     assertThat(region.segment()).isEqualTo(memory);
     assertThat(region.address()).isEqualTo(address);
@@ -119,6 +112,16 @@ class ReregistrationTest {
 
   @Test
   @Needs(Feature.DEREGISTERING_IN_USE)
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mr.MRTest.test_mr_rereg_addr",
+      says =
+          "CHANGE_TRANSLATION under a queued receive: 'Remote operation error' at the sender;"
+              + " after RESET and RTS traffic into the new memory")
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mr.MRTest.test_mrex_rereg_addr",
+      says = "the same, with the only register method")
   void waitingReceiveWithTheOldAddressFailsBothSides() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared();
@@ -131,7 +134,7 @@ class ReregistrationTest {
       assertThat(received.status()).isEqualTo(WcStatus.LOC_PROT_ERR);
       assertThat(received.wrId()).isEqualTo(3);
 
-      reconnect(pair);
+      pair.reconnect();
       pair.right.qp.postReceive(pair.right.receive.wrId(4).into(region));
       pair.left.randomize(0, 100, new SplittableRandom(3));
       pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 100).signaled());
@@ -152,7 +155,7 @@ class ReregistrationTest {
       assertWritten(pair, region, 4);
       assertThat(read(pair, region, 8)).isEqualTo(WcStatus.REM_ACCESS_ERR);
 
-      reconnect(pair);
+      pair.reconnect();
       region.segment().fill((byte) 7);
       region.reregister(Reregistration.to(LOCAL_WRITE, REMOTE_READ));
       assertThat(read(pair, region, 8)).isEqualTo(WcStatus.SUCCESS);
@@ -183,6 +186,10 @@ class ReregistrationTest {
 
   @Test
   @Needs(Feature.DEREGISTERING_IN_USE)
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mr.MRTest.test_mr_rereg_pd",
+      says = "CHANGE_PD to another: 'Remote operation error' at the sender; back: traffic")
   void receiveBufferMovedToAnotherDomainFailsBothSides() {
     try (RcPair pair = RcPair.open();
         ProtectionDomain other = pair.right.context.allocateProtectionDomain();
@@ -195,7 +202,7 @@ class ReregistrationTest {
       assertThat(pair.right.received().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
       assertThatThrownBy(other::close).hasMessageContainingAll("MR", "EBUSY");
 
-      reconnect(pair);
+      pair.reconnect();
       region.reregister(Reregistration.to(pair.right.pd));
       assertWritten(pair, region, 6);
     }
@@ -255,6 +262,8 @@ class ReregistrationTest {
   }
 
   @Test
+  @VerbsCase(
+      says = "re-registration: nothing to change or bad flags is EINVAL, the region is unchanged")
   void invalidReregistrationChangesNothing() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared();
@@ -278,6 +287,7 @@ class ReregistrationTest {
           region, Reregistration.to(region.segment().asReadOnly()), Errno.EINVAL, "read-only");
       assertRefused(
           region, Reregistration.to(REMOTE_WRITE), Errno.EINVAL, "REMOTE_WRITE", "LOCAL_WRITE");
+      assertRefused(region, Reregistration.to(AccessFlag.REMOTE_ATOMIC), Errno.EINVAL);
       assertRefused(region, Reregistration.to(AccessFlag.ON_DEMAND), Errno.EOPNOTSUPP, "ON_DEMAND");
       assertRefused(
           region,
@@ -371,5 +381,75 @@ class ReregistrationTest {
             .allMatch(errno -> errno == Errno.EINVAL); // It is closed.
       }
     }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mr.MRTest.test_mr_rereg_access",
+      says = "CHANGE_ACCESS adds REMOTE_WRITE: RDMA WRITEs succeed")
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mr.MRTest.test_mrex_rereg_access",
+      says = "the same, with the only register method")
+  void addedRightIsUsed() {
+    try (RcPair pair = RcPair.open();
+        MemoryRegion region = pair.right.pd.allocate(1024, LOCAL_WRITE)) {
+      region.reregister(Reregistration.to(LOCAL_WRITE, REMOTE_WRITE));
+      assertThat(region.access()).containsExactlyInAnyOrder(LOCAL_WRITE, REMOTE_WRITE);
+      for (int i = 0; i < 10; i++) {
+        assertWritten(pair, region, i);
+      }
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mr.MRTest.test_mr_rereg_access_bad_flow",
+      says = "CHANGE_ACCESS removes REMOTE_WRITE: 'Remote access error'")
+  @Needs(Feature.REMOTE_PROTECTION)
+  void removedRightIsRefused() {
+    try (RcPair pair = RcPair.open();
+        MemoryRegion region = pair.right.pd.allocate(1024, LOCAL_WRITE, REMOTE_WRITE)) {
+      assertWritten(pair, region, 1);
+      region.reregister(Reregistration.to(LOCAL_WRITE));
+      region.segment().fill((byte) 's');
+      assertThat(write(pair, region.address(), region.rkey(), 1024))
+          .isEqualTo(Wc.cause(WcStatus.REM_ACCESS_ERR));
+      assertThat(region.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly('s');
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_mr.MRTest.test_mr_rereg_atomic",
+      says = "without REMOTE_ATOMIC FETCH_ADD is 'Remote access error', with it again it succeeds")
+  @Needs(Feature.ATOMICS)
+  void atomicRightIsRemovedAndAdded() {
+    AccessFlag[] atomic = {LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC};
+    try (RcPair pair = new RcSetup().qpAccess(atomic).open();
+        MemoryRegion target = pair.right.pd.allocate(8, atomic)) {
+      target.segment().set(ValueLayout.JAVA_LONG, 0, 40);
+      assertThat(add(pair, target)).isEqualTo(WcStatus.SUCCESS);
+      target.reregister(Reregistration.to(LOCAL_WRITE));
+      assertThat(add(pair, target)).isEqualTo(WcStatus.REM_ACCESS_ERR);
+      target.reregister(Reregistration.to(atomic));
+      pair.reconnect();
+      assertThat(add(pair, target)).isEqualTo(WcStatus.SUCCESS);
+      assertThat(target.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
+      assertThat(pair.left.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(41);
+    }
+  }
+
+  private static WcStatus add(RcPair pair, MemoryRegion target) {
+    pair.left.qp.postSend(
+        pair.left
+            .send
+            .fetchAndAdd(target.address(), target.rkey(), 1)
+            .sge(pair.left.buffer, 0, 8)
+            .signaled());
+    return pair.left.sent().status();
   }
 }

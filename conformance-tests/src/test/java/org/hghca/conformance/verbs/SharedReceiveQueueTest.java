@@ -2,6 +2,8 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.conformance.verbs.Failures.assertBadRequest;
+import static org.hghca.conformance.verbs.Failures.assertErrno;
 
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -11,12 +13,12 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
-import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
@@ -28,7 +30,6 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.SharedReceiveQueueConfig;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
@@ -51,21 +52,6 @@ class SharedReceiveQueueTest {
 
   private SharedReceivers inline(int capacity, int count) {
     return new SharedReceivers(Fabric.open(path), new RcSetup(), capacity, count, 64);
-  }
-
-  private static void assertFails(Errno errno, ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
-  }
-
-  private static void assertRefused(Errno errno, int index, ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(
-            BadRequestException.class,
-            e -> {
-              assertThat(e.errno()).isEqualTo(errno);
-              assertThat(e.index()).isEqualTo(index);
-            });
   }
 
   private static List<Long> range(long from, long end) {
@@ -130,7 +116,7 @@ class SharedReceiveQueueTest {
   void capacityBeyondTheDeviceLimitIsRefused(int capacity, int maxSge, int limit) {
     try (Fabric fabric = Fabric.open(path);
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
-      assertFails(
+      assertErrno(
           Errno.EINVAL,
           () -> pd.createSharedReceiveQueue(new SharedReceiveQueueConfig(capacity, maxSge, limit)));
     }
@@ -141,7 +127,7 @@ class SharedReceiveQueueTest {
     try (SharedReceivers it = inline(4, 1)) {
       it.post(0, 4);
       assertThat(it.tryPost(4)).isFalse();
-      assertRefused(Errno.ENOMEM, 0, () -> it.srq.postReceive(new ReceiveRequest()));
+      assertBadRequest(Errno.ENOMEM, 0, () -> it.srq.postReceive(new ReceiveRequest()));
       ReceiveRequest[] two = {new ReceiveRequest(), new ReceiveRequest()};
       assertThat(it.srq.tryPostReceive(two, 0, 2)).isZero();
       // A request counts until its completion is polled.
@@ -150,7 +136,7 @@ class SharedReceiveQueueTest {
       assertThat(it.tryPost(4)).isFalse();
       it.received(1);
       assertThat(it.srq.tryPostReceive(two, 0, 2)).isEqualTo(1);
-      assertRefused(Errno.ENOMEM, 0, () -> it.srq.postReceive(two));
+      assertBadRequest(Errno.ENOMEM, 0, () -> it.srq.postReceive(two));
     }
   }
 
@@ -159,8 +145,8 @@ class SharedReceiveQueueTest {
     try (SharedReceivers it = inline(4, 1)) {
       ReceiveRequest good = new ReceiveRequest().wrId(1).into(it.sink, 0, 8);
       ReceiveRequest bad = new ReceiveRequest().into(it.sink, 0, 8).sge(it.sink, 8, 8);
-      assertRefused(Errno.EINVAL, 0, () -> it.srq.tryPostReceive(bad));
-      assertRefused(Errno.EINVAL, 1, () -> it.srq.postReceive(new ReceiveRequest[] {good, bad}));
+      assertBadRequest(Errno.EINVAL, 0, () -> it.srq.tryPostReceive(bad));
+      assertBadRequest(Errno.EINVAL, 1, () -> it.srq.postReceive(new ReceiveRequest[] {good, bad}));
       it.send(0);
       assertThat(it.received(1).getFirst().wrId()).isEqualTo(1);
     }
@@ -173,9 +159,9 @@ class SharedReceiveQueueTest {
       assertThat(qp.sharedReceiveQueue()).contains(it.srq);
       assertThat(it.senders.getFirst().sharedReceiveQueue()).isEmpty();
       assertThat(qp.capabilities().receiveDepth()).isZero();
-      assertRefused(Errno.EINVAL, 0, () -> qp.tryPostReceive(new ReceiveRequest()));
+      assertBadRequest(Errno.EINVAL, 0, () -> qp.tryPostReceive(new ReceiveRequest()));
       toError(qp);
-      assertRefused(Errno.EINVAL, 0, () -> qp.tryPostReceive(new ReceiveRequest()));
+      assertBadRequest(Errno.EINVAL, 0, () -> qp.tryPostReceive(new ReceiveRequest()));
     }
   }
 
@@ -183,7 +169,7 @@ class SharedReceiveQueueTest {
   void queueOfAnotherProtectionDomainIsRefused() {
     try (SharedReceivers it = inline(4, 1);
         ProtectionDomain another = it.fabric.right().allocateProtectionDomain()) {
-      assertFails(
+      assertErrno(
           Errno.EINVAL,
           () ->
               another.createQueuePair(
@@ -192,20 +178,24 @@ class SharedReceiveQueueTest {
   }
 
   @Test
+  @VerbsCase(
+      says = "SRQ: beyond its capacity ENOMEM, a limit beyond it EINVAL, closing it in use EBUSY")
   void queueInUseIsNotClosed() {
     try (SharedReceivers it = inline(4, 2)) {
       it.post(0, 4);
-      assertFails(Errno.EBUSY, it.srq::close);
-      assertFails(Errno.EBUSY, it.pd::close);
+      assertBadRequest(Errno.ENOMEM, 0, () -> it.srq.postReceive(new ReceiveRequest()));
+      assertErrno(Errno.EINVAL, () -> it.srq.limit(5));
+      assertErrno(Errno.EBUSY, it.srq::close);
+      assertErrno(Errno.EBUSY, it.pd::close);
       it.receivers.get(0).close();
-      assertFails(Errno.EBUSY, it.srq::close);
+      assertErrno(Errno.EBUSY, it.srq::close);
       it.receivers.get(1).close();
       it.srq.close();
       it.srq.close();
-      assertRefused(Errno.EINVAL, 0, () -> it.srq.tryPostReceive(new ReceiveRequest()));
-      assertFails(Errno.EINVAL, () -> it.srq.limit(1));
-      assertFails(Errno.EINVAL, () -> it.srq.resize(8));
-      assertFails(
+      assertBadRequest(Errno.EINVAL, 0, () -> it.srq.tryPostReceive(new ReceiveRequest()));
+      assertErrno(Errno.EINVAL, () -> it.srq.limit(1));
+      assertErrno(Errno.EINVAL, () -> it.srq.resize(8));
+      assertErrno(
           Errno.EINVAL,
           () ->
               it.pd.createQueuePair(
@@ -225,13 +215,13 @@ class SharedReceiveQueueTest {
       try (QueuePair one = pd.createQueuePair(shared);
           QueuePair two = pd.createQueuePair(shared)) {
         assertThat(one.number()).isNotEqualTo(two.number());
-        assertFails(
+        assertErrno(
             Errno.ENOMEM, () -> pd.createQueuePair(QueuePairConfig.rc(sends, cq).receiveDepth(5)));
         pd.createQueuePair(QueuePairConfig.rc(sends, cq).receiveDepth(4)).close();
-        assertFails(Errno.ENOMEM, () -> srq.resize(17));
+        assertErrno(Errno.ENOMEM, () -> srq.resize(17));
         assertThat(srq.capacity()).isEqualTo(12);
         srq.resize(16);
-        assertFails(
+        assertErrno(
             Errno.ENOMEM, () -> pd.createQueuePair(QueuePairConfig.rc(sends, cq).receiveDepth(1)));
         srq.resize(12);
       }
@@ -244,6 +234,12 @@ class SharedReceiveQueueTest {
   /** The driver detects it by itself, so that it works without event queues as well. */
   @ParameterizedTest
   @ValueSource(strings = {"&events=eq", "&interrupts=none", "&events=poll"})
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_srq.SrqTestCase.test_modify_srq_limit",
+      says =
+          "limit 7 on 10 requests is queried as 7; after 4 receives one"
+              + " IBV_EVENT_SRQ_LIMIT_REACHED, and the limit is 0")
   void limitIsReachedOnce(String parameters) throws Exception {
     try (SharedReceivers it =
         new SharedReceivers(Fabric.inline(path + parameters), new RcSetup(), 16, 1, 64)) {
@@ -306,21 +302,25 @@ class SharedReceiveQueueTest {
       it.srq.limit(5);
       assertThat(it.events(1)).containsExactly(AsyncEventType.SRQ_LIMIT_REACHED);
       assertThat(it.srq.limit()).isZero();
-      assertFails(Errno.EINVAL, () -> it.srq.limit(17));
-      assertFails(Errno.EINVAL, () -> it.srq.limit(-1));
+      assertErrno(Errno.EINVAL, () -> it.srq.limit(17));
+      assertErrno(Errno.EINVAL, () -> it.srq.limit(-1));
     }
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_srq.SrqTestCase.test_resize_srq",
+      says = "twice the capacity requested, at least that reported, and it takes as many")
   void resizingKeepsOutstandingRequests() {
     try (SharedReceivers it = inline(16, 2)) {
       it.srq.resize(4);
       assertThat(it.srq.capacity()).isEqualTo(4);
       it.post(0, 4);
       assertThat(it.tryPost(4)).isFalse();
-      assertFails(Errno.EINVAL, () -> it.srq.resize(3));
-      assertFails(Errno.EINVAL, () -> it.srq.resize(0));
-      assertFails(Errno.EINVAL, () -> it.srq.resize(1_000_000));
+      assertErrno(Errno.EINVAL, () -> it.srq.resize(3));
+      assertErrno(Errno.EINVAL, () -> it.srq.resize(0));
+      assertErrno(Errno.EINVAL, () -> it.srq.resize(1_000_000));
       it.srq.resize(40);
       it.post(4, 16);
       for (int i = 16; i < 40; i++) {
@@ -328,7 +328,7 @@ class SharedReceiveQueueTest {
       }
       assertThat(it.tryPost(0)).isFalse();
       it.srq.limit(30);
-      assertFails(Errno.EINVAL, () -> it.srq.resize(29));
+      assertErrno(Errno.EINVAL, () -> it.srq.resize(29));
       it.srq.limit(0);
       for (int i = 0; i < 18; i++) {
         it.send(0);
@@ -450,6 +450,10 @@ class SharedReceiveQueueTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_srq.SrqTestCase.test_rc_srq_traffic",
+      says = "RC traffic of four queue pairs through one SRQ")
   void fourQueuePairsShareSixtyFourRequestsForHundredLongMessages() {
     int length = 100_000;
     int window = 64;

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Set;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
-import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
@@ -47,8 +46,6 @@ class SharingTest {
 
   @Test
   @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
       says = "SRQ of the device: 60 requests, 60 messages for one of three queue pairs, all arrive")
   @Needs(Feature.SHARED_QUEUES_OF_THE_DEVICE)
   void allRequestsOfTheDevicesQueueReachABusyQueuePair() {
@@ -68,8 +65,6 @@ class SharingTest {
   /** Requests in a ring that the card may be reading cannot be taken back. */
   @Test
   @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
       says = "SRQ that the driver deals: the same, but each idle queue pair keeps one request")
   void idleQueuePairKeepsOneOfTheDealtRequests() {
     try (SharedReceivers it = three(SharedReceivers.dealing())) {
@@ -96,10 +91,7 @@ class SharingTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", SharedReceivers.DEALT})
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "SRQ: 16 requests, 16 messages, no thread polls: all arrive")
+  @VerbsCase(says = "SRQ: 16 requests, 16 messages, no thread polls: all arrive")
   void queuePairReceivesAllPostedRequestsWhileNoThreadPolls(String path) {
     try (SharedReceivers it =
         new SharedReceivers(Fabric.threaded(path), new RcSetup().depth(16), 16, 1, 64)) {
@@ -131,10 +123,7 @@ class SharingTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", SharedReceivers.DEALT})
-  @VerbsCase(
-      tier = Tier.CONTRACT,
-      source = VerbsCase.CONTRACT,
-      says = "SRQ: 16 requests, 16 datagrams, no thread polls: none is lost")
+  @VerbsCase(says = "SRQ: 16 requests, 16 datagrams, no thread polls: none is lost")
   void noDatagramIsLostWhileARequestIsPosted(String path) {
     int qkey = 0x1234;
     try (Fabric fabric = Fabric.open(path);

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -25,6 +28,14 @@ import org.hghca.verbs.WcStatus;
 
 /** One side of a connection: its objects, and the expected contents of its buffer. */
 final class Side implements AutoCloseable {
+  /** Bytes in front of a received datagram. */
+  static final int GRH = 40;
+
+  /** The Q_Key of {@link org.hghca.verbs.ConnectionOptions#toInit}. */
+  static final int QKEY = 0x1111_1111;
+
+  private static final Duration LIMIT = TestTime.seconds(10);
+
   static final Set<AccessFlag> ALL =
       Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
 
@@ -51,6 +62,10 @@ final class Side implements AutoCloseable {
 
   final ReceiveRequest receive = new ReceiveRequest();
 
+  /** Leads datagrams to the other side; null for other types, and before they are connected. */
+  AddressHandle way;
+
+  private final boolean waitsForEvents;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment expected;
 
@@ -58,6 +73,7 @@ final class Side implements AutoCloseable {
     this.fabric = fabric;
     this.context = context;
     this.pd = context.allocateProtectionDomain();
+    this.waitsForEvents = setup.waitsForEvents();
     this.channel = setup.hasChannel() ? context.createCompletionChannel() : null;
     CompletionQueueConfig queue = CompletionQueueConfig.of(setup.depth());
     if (channel != null) {
@@ -69,6 +85,10 @@ final class Side implements AutoCloseable {
         pd.createQueuePair(setup.apply(QueuePairConfig.of(setup.type(), sendQueue, receiveQueue)));
     this.buffer = pd.allocate(setup.bufferSize(), setup.bufferAccess());
     this.expected = arena.allocate(setup.bufferSize());
+    if (waitsForEvents) {
+      sendQueue.requestNotify(false);
+      receiveQueue.requestNotify(false);
+    }
   }
 
   MemorySegment memory() {
@@ -82,7 +102,7 @@ final class Side implements AutoCloseable {
 
   /** Waits for the completion of a send request. */
   Wc sent() {
-    return Wc.awaitOne(fabric, sendQueue);
+    return next(sendQueue);
   }
 
   List<Wc> sent(int count) {
@@ -91,7 +111,22 @@ final class Side implements AutoCloseable {
 
   /** Waits for the completion of a receive request. */
   Wc received() {
-    return Wc.awaitOne(fabric, receiveQueue);
+    return next(receiveQueue);
+  }
+
+  private Wc next(CompletionQueue queue) {
+    if (!waitsForEvents) {
+      return Wc.awaitOne(fabric, queue);
+    }
+    try {
+      assertThat(channel.await(LIMIT)).as("completion event").contains(queue);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+    queue.requestNotify(false);
+    List<Wc> found = Wc.drain(queue);
+    assertThat(found).hasSize(1);
+    return found.getFirst();
   }
 
   List<Wc> received(int count) {
@@ -168,6 +203,9 @@ final class Side implements AutoCloseable {
     // The region is deregistered while queue pairs still name it, where that is allowed.
     if (TestProfile.has(Feature.DEREGISTERING_IN_USE)) {
       buffer.close();
+    }
+    if (way != null) {
+      way.close();
     }
     qp.close();
     buffer.close();

@@ -53,7 +53,7 @@ final class Transfer {
     int immediate = random.nextInt();
     String what = "%s of %d bytes".formatted(opcode, local.total());
     if (takesReceive(opcode)) {
-      Pieces into = opcode == WrOpcode.RDMA_WRITE_WITH_IMM ? Pieces.one(0, 0) : remote;
+      Pieces into = opcode == WrOpcode.RDMA_WRITE_WITH_IMM ? Pieces.one(0, 0) : withHeader(remote);
       peer.receive.wrId(-wrId).empty();
       into.addTo(peer.receive, peer.buffer);
       peer.qp.postReceive(peer.receive);
@@ -61,6 +61,9 @@ final class Transfer {
     (isRead ? remote : local).randomize(isRead ? peer : initiator, random);
     SendRequest request = start(opcode, remote, immediate);
     local.addTo(request, initiator.buffer);
+    if (initiator.way != null) {
+      request.to(initiator.way, peer.qp.number(), Side.QKEY);
+    }
     initiator.qp.postSend(flags.apply(request.wrId(wrId).signaled()));
 
     Wc sent = initiator.sent();
@@ -69,7 +72,9 @@ final class Transfer {
     assertThat(sent.opcode()).as(what).isEqualTo(opcode.completion());
     assertThat(sent.qpNumber()).as(what).isEqualTo(initiator.qp.number());
     if (takesReceive(opcode)) {
-      checkReceived(opcode, peer.received(), -wrId, local.total(), immediate);
+      checkReceived(opcode, peer.received(), -wrId, withHeader(local).total(), immediate);
+      peer.expectAnything(
+          withHeader(remote).parts().getFirst().offset(), initiator.way == null ? 0 : Side.GRH);
     }
     if (isRead) {
       assertThat(sent.bytes()).as(what).isEqualTo(local.total());
@@ -85,6 +90,15 @@ final class Transfer {
     initiator.verify(what + ", initiator");
     assertThat(Wc.drain(initiator.sendQueue)).as(what).isEmpty();
     assertThat(Wc.drain(peer.receiveQueue)).as(what).isEmpty();
+  }
+
+  /** Where a datagram of one part arrives: its header stands in front. */
+  private Pieces withHeader(Pieces pieces) {
+    if (initiator.way == null) {
+      return pieces;
+    }
+    Pieces.Piece part = pieces.parts().getFirst();
+    return Pieces.one(part.offset() - Side.GRH, part.length() + Side.GRH);
   }
 
   private void checkReceived(WrOpcode opcode, Wc received, long wrId, long bytes, int immediate) {

@@ -10,6 +10,7 @@ import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpAttributes;
@@ -138,6 +139,8 @@ class UcTest {
 
   @Test
   @Needs(Feature.RNR_RETRY)
+  @VerbsCase(
+      says = "UC loses messages: no receive, SUCCESS at the sender, the next message arrives")
   void messageWithoutAReceiveIsLost() {
     try (RcPair pair = setup().open()) {
       for (long length : new long[] {8, 5000}) {
@@ -236,6 +239,7 @@ class UcTest {
   @EnumSource(
       value = WrOpcode.class,
       names = {"RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"})
+  @VerbsCase(says = "UC: RDMA READ and atomics are refused at the post, EOPNOTSUPP")
   void operationWithAResponseIsRefused(WrOpcode opcode) {
     try (RcPair pair = setup().open()) {
       long address = pair.right.address(0);
@@ -249,6 +253,35 @@ class UcTest {
       request.sge(pair.left.buffer, 0, 8);
       assertThatThrownBy(() -> pair.left.qp.postSend(request)).hasMessageContaining("EOPNOTSUPP");
       assertWorks(pair);
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      says = "UC: SEND, RDMA WRITE and both with immediate arrive, also with several packets")
+  void messagesArrive() {
+    try (RcPair pair = new RcSetup().type(QpType.UC).open()) {
+      for (WrOpcode opcode :
+          Transfer.possible(
+              WrOpcode.RDMA_WRITE,
+              WrOpcode.SEND,
+              WrOpcode.SEND_WITH_IMM,
+              WrOpcode.RDMA_WRITE_WITH_IMM)) {
+        pair.traffic(opcode, 3000, 10);
+      }
+    }
+  }
+
+  @Test
+  @VerbsCase(says = "UC loses messages: the peer does not answer, SUCCESS at the sender at once")
+  void silentPeerIsNotDetected() {
+    try (RcPair pair = setup().open()) {
+      pair.right.qp.modify(QpAttributes.to(QpState.ERR));
+      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 3000).signaled());
+      Side.assertSuccess(pair.left.sent());
+      write(pair, pair.right.buffer.rkey(), 3000);
+      Side.assertSuccess(pair.left.sent());
+      assertThat(pair.left.qp.query().state()).isEqualTo(QpState.RTS);
     }
   }
 }

@@ -1,18 +1,24 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.conformance.verbs.Failures.assertBadRequest;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.profile.TestTime;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
+import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.QpAttributes;
@@ -23,6 +29,7 @@ import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,8 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datagrams: to any queue pair, with a header of 40 bytes, and without acknowledgement. */
 class UdTest {
-  /** Attributes of the fixture's queue pairs. */
-  private static final int QKEY = 0x1111_1111;
+  private static final int QKEY = Side.QKEY;
 
   private static final int HEADER = GlobalRouteHeader.LENGTH;
   private static final int RECEIVE = 1 << 15;
@@ -41,11 +47,10 @@ class UdTest {
   private final Side left = pair.left;
   private final Side right = pair.right;
   private final SplittableRandom random = new SplittableRandom(5);
-  private final AddressHandle toRight = handle(left, right, 0);
+  private final AddressHandle toRight = left.way;
 
   @AfterEach
   void close() {
-    toRight.close();
     pair.close();
   }
 
@@ -135,33 +140,6 @@ class UdTest {
   }
 
   @Test
-  @Needs(Feature.SEND_WITH_IMMEDIATE)
-  void immediateArrives() {
-    right.postReceive(2, RECEIVE, HEADER + 8);
-    left.qp.postSend(
-        left.send
-            .wrId(1)
-            .sendWithImmediate(0x8765_4321)
-            .to(toRight, right.qp.number(), QKEY)
-            .sge(left.buffer, 0, 8)
-            .signaled());
-    assertSent(WcStatus.SUCCESS);
-    Completions found = received(right);
-    assertReceived(found, right, 8, left.qp);
-    assertThat(found.hasImmediate(0)).isTrue();
-    assertThat(found.immediate(0)).isEqualTo(0x8765_4321);
-  }
-
-  @Test
-  @Needs(Feature.ZERO_LENGTH)
-  void emptyDatagramIsAHeader() {
-    right.postReceive(2, RECEIVE, HEADER);
-    left.qp.postSend(send());
-    assertSent(WcStatus.SUCCESS);
-    assertReceived(received(right), right, 0, left.qp);
-  }
-
-  @Test
   @Needs(Feature.INLINE_DATAGRAMS)
   void inlineDataIsReusableAtOnce() {
     byte[] data = new byte[33];
@@ -194,6 +172,7 @@ class UdTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
   @Needs(Feature.GRH)
+  @VerbsCase(says = "UD: an AH created from a completion and its GRH reaches the sender")
   void headerHasTheReturnAddress(int gidIndex) {
     Gid own = left.context.queryGid(1, gidIndex);
     right.context.addNeighbor(own, left.context.queryGid(1, 0).mac().orElseThrow());
@@ -252,10 +231,9 @@ class UdTest {
   @Test
   void sixteenElementsOnBothSidesArrive() {
     int length = 16 * 9;
-    try (RcPair wide = new RcSetup().type(QpType.UD).sges(16).open();
-        AddressHandle way = handle(wide.left, wide.right, 0)) {
+    try (RcPair wide = new RcSetup().type(QpType.UD).sges(16).open()) {
       wide.left.randomize(0, 16 * 100, random);
-      wide.left.send.send().to(way, wide.right.qp.number(), QKEY).signaled();
+      wide.left.send.send().to(wide.left.way, wide.right.qp.number(), QKEY).signaled();
       wide.right.receive.into(wide.right.buffer, RECEIVE, HEADER);
       byte[] sent = new byte[length];
       for (int i = 0; i < 16; i++) {
@@ -283,12 +261,11 @@ class UdTest {
   @Test
   @Needs(Feature.PSN_WRAP)
   void psnWraps() {
-    try (RcPair late = new RcSetup().type(QpType.UD).psns(0xfffffe, 0xfffffe).open();
-        AddressHandle way = handle(late.left, late.right, 0)) {
+    try (RcPair late = new RcSetup().type(QpType.UD).psns(0xfffffe, 0xfffffe).open()) {
       for (int i = 0; i < 5; i++) {
         late.right.postReceive(i, 0, 100);
         late.left.qp.postSend(
-            late.left.send.send().to(way, late.right.qp.number(), QKEY).signaled());
+            late.left.send.send().to(late.left.way, late.right.qp.number(), QKEY).signaled());
         Side.assertSuccess(late.left.sent());
         assertThat(late.right.received().wrId()).isEqualTo(i);
       }
@@ -298,12 +275,11 @@ class UdTest {
   @Test
   @Needs(Feature.SOLICITED_ONLY)
   void solicitedDatagramRaisesAnEvent() throws InterruptedException {
-    try (RcPair told = new RcSetup().type(QpType.UD).channel().open();
-        AddressHandle way = handle(told.left, told.right, 0)) {
+    try (RcPair told = new RcSetup().type(QpType.UD).channel().open()) {
       told.right.receiveQueue.requestNotify(true);
       for (int i = 0; i < 2; i++) {
         told.right.postReceive(i, 0, 100);
-        told.left.send.send().to(way, told.right.qp.number(), QKEY).signaled();
+        told.left.send.send().to(told.left.way, told.right.qp.number(), QKEY).signaled();
         told.left.qp.postSend(i == 0 ? told.left.send : told.left.send.solicited());
         Side.assertSuccess(told.left.sent());
         if (i == 0) {
@@ -356,6 +332,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.QKEY_CHECK)
+  @VerbsCase(says = "UD: a wrong Q_Key is dropped, SUCCESS at the sender, the receive stays posted")
   void wrongQkeyIsDropped() {
     right.postReceive(2, RECEIVE, 200);
     left.qp.postSend(left.send.wrId(1).send().to(toRight, right.qp.number(), QKEY + 1).signaled());
@@ -396,6 +373,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.RNR_RETRY)
+  @VerbsCase(says = "UD: a datagram for which no receive is posted is lost, SUCCESS at the sender")
   void datagramWithoutAReceiveIsLost() {
     left.qp.postSend(send());
     assertSent(WcStatus.SUCCESS);
@@ -444,5 +422,91 @@ class UdTest {
     assertSent(WcStatus.SUCCESS);
     assertThat(received(right).wrId(0)).isEqualTo(2);
     assertWorks();
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_qpex.QpExTestCase.test_qp_ex_ud_send",
+      says = "SEND both ways; the data follows 40 bytes of GRH")
+  void sends() {
+    pair.traffic(WrOpcode.SEND, 1024, 100);
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_qpex.QpExTestCase.test_qp_ex_ud_send_imm",
+      says = "SEND with immediate: IBV_WC_WITH_IMM and the peer's 32 bits")
+  @Needs(Feature.SEND_WITH_IMMEDIATE)
+  void sendsWithImmediate() {
+    pair.traffic(WrOpcode.SEND_WITH_IMM, 1024, 100);
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_qpex.QpExTestCase.test_qp_ex_ud_zero_size",
+      says = "empty SEND: 40 bytes are received")
+  @Needs(Feature.ZERO_LENGTH)
+  void emptySends() {
+    pair.traffic(WrOpcode.SEND, 0, 100);
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_relaxed_ordering.RoTestCase.test_ro_ud_traffic",
+      says = "RELAXED_ORDERING is accepted, and the traffic is as without it")
+  void trafficWithRelaxedOrdering() {
+    RcSetup relaxed = new RcSetup().type(QpType.UD);
+    relaxed.bufferAccess(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING);
+    try (RcPair ordered = relaxed.open()) {
+      ordered.traffic(WrOpcode.SEND, 1024, 100);
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.IF_SUPPORTED,
+      source = "test_cqex.CqExTestCase.test_ud_traffic_cq_ex",
+      says = "100 completions in batches: each once, with GRH flag and source QPN")
+  void batchesReturnEachDatagramOnce() {
+    try (RcPair many = new RcSetup().type(QpType.UD).depth(100).open()) {
+      for (int i = 0; i < 100; i++) {
+        many.right.postReceive(i, 0, HEADER + 8);
+        SendRequest send = many.left.send.wrId(1000 + i).send().sge(many.left.buffer, 0, 8);
+        many.left.qp.postSend(send.to(many.left.way, many.right.qp.number(), QKEY).signaled());
+      }
+      // Polling lets a device continue that has room for only a few doorbells.
+      List<Wc> sent = many.left.sent(100);
+      many.fabric.settle();
+      Completions completions = new Completions(100);
+      assertThat(many.right.receiveQueue.poll(completions)).isEqualTo(100);
+      for (int i = 0; i < 100; i++) {
+        assertThat(completions.isSuccess(i)).isTrue();
+        assertThat(completions.wrId(i)).isEqualTo(i);
+        assertThat(completions.flags(i))
+            .isEqualTo(TestProfile.pick(Feature.GRH, Completions.GRH, 0));
+        assertThat(completions.sourceQp(i)).isEqualTo(many.left.qp.number());
+        assertThat(completions.byteLength(i)).isEqualTo(HEADER + 8);
+      }
+      assertThat(sent)
+          .extracting(Wc::wrId)
+          .containsExactlyElementsOf(LongStream.range(1000, 1100).boxed().toList());
+    }
+  }
+
+  @Test
+  @VerbsCase(says = "UD: RDMA and atomics are refused at the post, EOPNOTSUPP")
+  void rdmaOnDatagramsIsRefused() {
+    for (SendRequest wrong :
+        List.of(
+            new SendRequest().rdmaWrite(right.address(0), right.buffer.rkey()),
+            new SendRequest().rdmaRead(right.address(0), right.buffer.rkey()),
+            new SendRequest().fetchAndAdd(right.address(0), right.buffer.rkey(), 1))) {
+      wrong.sge(left.buffer, HEADER, 8).to(toRight, right.qp.number(), QKEY);
+      assertBadRequest(Errno.EOPNOTSUPP, 0, () -> left.qp.postSend(wrong));
+    }
   }
 }

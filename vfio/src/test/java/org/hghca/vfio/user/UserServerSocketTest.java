@@ -21,30 +21,11 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.TamperedCalls;
 import org.hghca.vfio.user.UserStructures.IrqSet;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The socket of a server: who may connect, and what an ended one leaves. */
-final class UserServerSocketTest {
+final class UserServerSocketTest extends WithServer {
   private static final int TRIGGER = IrqSet.ACTION_TRIGGER;
-
-  @TempDir Path directory;
-  private Served served;
-  private RawClient client;
-
-  @BeforeEach
-  void serve() {
-    served = new Served(directory);
-    client = RawClient.greeted(served.path);
-  }
-
-  @AfterEach
-  void close() {
-    client.close();
-    served.close();
-  }
 
   @Test
   void clientFindsNothingOfTheOneBefore() {

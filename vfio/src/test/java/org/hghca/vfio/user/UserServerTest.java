@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -18,32 +17,13 @@ import org.hghca.vfio.user.UserStructures.IrqSet;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
 import org.hghca.vfio.user.UserStructures.WriteMulti;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The server's answers, by the protocol description and {@code linux/vfio.h}. */
-final class UserServerTest {
+final class UserServerTest extends WithServer {
   private static final int EINVAL = LinuxErrno.EINVAL.number();
   private static final int EOPNOTSUPP = LinuxErrno.EOPNOTSUPP.number();
   private static final int TRIGGER = IrqSet.ACTION_TRIGGER;
-
-  @TempDir Path directory;
-  private Served served;
-  private RawClient client;
-
-  @BeforeEach
-  void serve() {
-    served = new Served(directory);
-    client = RawClient.greeted(served.path);
-  }
-
-  @AfterEach
-  void close() {
-    client.close();
-    served.close();
-  }
 
   @Test
   void versionIsTheOneThatWasOffered() {

@@ -3,33 +3,18 @@ package org.hghca.vfio.user;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import org.hghca.linux.LinuxErrno;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A valid version message of a client is accepted, an invalid one refused with EINVAL. */
-final class VersionTest {
+final class VersionTest extends WithServer {
   private static final int EINVAL = LinuxErrno.EINVAL.number();
 
-  @TempDir Path directory;
-  private Served served;
-  private RawClient client;
-
-  @BeforeEach
-  void serve() {
-    served = new Served(directory);
-    client = RawClient.connect(served.path);
-  }
-
-  @AfterEach
-  void close() {
-    client.close();
-    served.close();
+  @Override
+  RawClient open(String socket) {
+    return RawClient.connect(socket);
   }
 
   @ParameterizedTest

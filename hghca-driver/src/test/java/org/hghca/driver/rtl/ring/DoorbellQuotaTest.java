@@ -19,22 +19,7 @@ import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 
 /** No more doorbells are in flight than the card holds, and no held one is lost. */
-class DoorbellQuotaTest {
-  private static final int MOST = 40;
-
-  private final DoorbellQuota inFlight = QuotaRing.inFlight(MOST);
-  private final List<QuotaRing> rings = new ArrayList<>();
-
-  private QuotaRing ring() {
-    QuotaRing ring = new QuotaRing(QpType.RC, inFlight);
-    rings.add(ring);
-    return ring;
-  }
-
-  private int rung() {
-    return rings.stream().mapToInt(ring -> ring.doorbells.size()).sum();
-  }
-
+class DoorbellQuotaTest extends WithQuota {
   @Test
   void oneRingHasAllOfTheCard() {
     QuotaRing ring = ring();

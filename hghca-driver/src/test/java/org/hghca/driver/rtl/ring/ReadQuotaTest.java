@@ -16,22 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** READs in flight, whose bytes the whole card limits, and long ones in parts. */
-class ReadQuotaTest {
-  private static final int MOST = 40;
-
-  private final DoorbellQuota inFlight = QuotaRing.inFlight(MOST);
-  private final List<QuotaRing> rings = new ArrayList<>();
-
-  private QuotaRing ring() {
-    QuotaRing ring = new QuotaRing(QpType.RC, inFlight);
-    rings.add(ring);
-    return ring;
-  }
-
-  private int rung() {
-    return rings.stream().mapToInt(ring -> ring.doorbells.size()).sum();
-  }
-
+class ReadQuotaTest extends WithQuota {
   @Test
   void fencedRequestAndAllBehindItWaitForTheReadsBefore() {
     QuotaRing ring = new QuotaRing(QpType.RC, QuotaRing.inFlight(8));

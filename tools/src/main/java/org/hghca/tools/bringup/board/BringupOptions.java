@@ -81,6 +81,54 @@ public record BringupOptions(
         device, profile, loop, peer, true, limit, patience, measure, effort, only, skip);
   }
 
+  /** The same, for a board whose reading is known. */
+  public BringupOptions withProfile(HardwareProfile known) {
+    return new BringupOptions(
+        device,
+        Optional.of(known),
+        loop,
+        peer,
+        destructive,
+        limit,
+        patience,
+        measure,
+        effort,
+        only,
+        skip);
+  }
+
+  /** The same, with data that goes to a peer and back. */
+  public BringupOptions withPeer(String locator) {
+    return new BringupOptions(
+        device,
+        profile,
+        Loop.PEER,
+        locator,
+        destructive,
+        limit,
+        patience,
+        measure,
+        effort,
+        only,
+        skip);
+  }
+
+  /** The same, with these steps alone, as {@code --only} and {@code --skip} choose them. */
+  public BringupOptions withSteps(Set<String> chosen, Set<String> skipped) {
+    return new BringupOptions(
+        device,
+        profile,
+        loop,
+        peer,
+        destructive,
+        limit,
+        patience,
+        measure,
+        effort,
+        chosen,
+        skipped);
+  }
+
   /** The same, with another limit. */
   public BringupOptions withLimit(Duration other) {
     return new BringupOptions(

@@ -13,7 +13,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 
 /** Numbers that programs compare with those of libibverbs. */
-class BehaviorOfNumbersTest {
+class NumbersTest {
 
   @Test
   @VerbsCase(

@@ -5,18 +5,17 @@ import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
-import org.hghca.verbs.QpType;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The traffic of rdma-core's tests between reliable connections: each player's letter arrives. */
+/** The traffic of rdma-core's tests between reliable connections. */
 @Tag("rc")
-class BehaviorOfTrafficTest {
-  private static final int ITERATIONS = 100;
-
-  private static PlayerSetup rc() {
-    return new PlayerSetup(QpType.RC);
+class TrafficTest {
+  private static void bothWays(RcSetup setup, WrOpcode opcode, int length) {
+    try (RcPair pair = setup.open()) {
+      pair.traffic(opcode, length, 100);
+    }
   }
 
   @Test
@@ -25,9 +24,7 @@ class BehaviorOfTrafficTest {
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_send",
       says = "SEND both ways, completions and data")
   void sends() {
-    try (Players players = rc().open()) {
-      players.traffic(WrOpcode.SEND, ITERATIONS);
-    }
+    bothWays(new RcSetup(), WrOpcode.SEND, 1024);
   }
 
   @Test
@@ -37,9 +34,7 @@ class BehaviorOfTrafficTest {
       says = "SEND with immediate: IBV_WC_WITH_IMM and the peer's 32 bits")
   @Needs(Feature.SEND_WITH_IMMEDIATE)
   void sendsWithImmediate() {
-    try (Players players = rc().open()) {
-      players.traffic(WrOpcode.SEND_WITH_IMM, ITERATIONS);
-    }
+    bothWays(new RcSetup(), WrOpcode.SEND_WITH_IMM, 1024);
   }
 
   @Test
@@ -48,9 +43,7 @@ class BehaviorOfTrafficTest {
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_write",
       says = "RDMA WRITE both ways, no completion at the target")
   void writes() {
-    try (Players players = rc().open()) {
-      players.rdma(WrOpcode.RDMA_WRITE, ITERATIONS);
-    }
+    bothWays(new RcSetup(), WrOpcode.RDMA_WRITE, 1024);
   }
 
   @Test
@@ -60,9 +53,7 @@ class BehaviorOfTrafficTest {
       says = "RDMA WRITE with immediate: RECV_RDMA_WITH_IMM at the target")
   @Needs(Feature.IMMEDIATE_VALUE)
   void writesWithImmediate() {
-    try (Players players = rc().open()) {
-      players.traffic(WrOpcode.RDMA_WRITE_WITH_IMM, ITERATIONS);
-    }
+    bothWays(new RcSetup(), WrOpcode.RDMA_WRITE_WITH_IMM, 1024);
   }
 
   @Test
@@ -72,9 +63,7 @@ class BehaviorOfTrafficTest {
       says = "empty RDMA WRITE succeeds")
   @Needs(Feature.ZERO_LENGTH)
   void emptyWrites() {
-    try (Players players = rc().messageSize(0).open()) {
-      players.rdma(WrOpcode.RDMA_WRITE, ITERATIONS);
-    }
+    bothWays(new RcSetup(), WrOpcode.RDMA_WRITE, 0);
   }
 
   @Test
@@ -83,9 +72,7 @@ class BehaviorOfTrafficTest {
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_read",
       says = "RDMA READ both ways fetches the peer's letter")
   void reads() {
-    try (Players players = rc().open()) {
-      players.rdma(WrOpcode.RDMA_READ, ITERATIONS);
-    }
+    bothWays(new RcSetup(), WrOpcode.RDMA_READ, 1024);
   }
 
   @Test
@@ -95,9 +82,7 @@ class BehaviorOfTrafficTest {
       says = "empty RDMA READ succeeds")
   @Needs(Feature.ZERO_LENGTH)
   void emptyReads() {
-    try (Players players = rc().messageSize(0).open()) {
-      players.rdma(WrOpcode.RDMA_READ, ITERATIONS);
-    }
+    bothWays(new RcSetup(), WrOpcode.RDMA_READ, 0);
   }
 
   @Test
@@ -110,13 +95,12 @@ class BehaviorOfTrafficTest {
       source = "test_relaxed_ordering.RoTestCase.test_ro_mr_ex_traffic",
       says = "the same, with the only register method")
   void trafficWithRelaxedOrdering() {
-    try (Players players =
-        rc().memoryAccess(
-                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.RELAXED_ORDERING)
-            .open()) {
-      players.traffic(WrOpcode.SEND, ITERATIONS);
-      players.rdma(WrOpcode.RDMA_WRITE, ITERATIONS);
-    }
+    RcSetup relaxed =
+        new RcSetup()
+            .bufferAccess(
+                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.RELAXED_ORDERING);
+    bothWays(relaxed, WrOpcode.SEND, 1024);
+    bothWays(relaxed, WrOpcode.RDMA_WRITE, 1024);
   }
 
   @Test
@@ -125,8 +109,6 @@ class BehaviorOfTrafficTest {
       source = "test_parent_domain.ParentDomainTrafficTest.test_without_allocators_rc_traffic",
       says = "RC traffic with the rings in the driver's memory")
   void trafficInASeparateDomain() {
-    try (Players players = rc().depth(10).open()) {
-      players.traffic(WrOpcode.SEND, ITERATIONS);
-    }
+    bothWays(new RcSetup().depth(10), WrOpcode.SEND, 1024);
   }
 }
