@@ -12,6 +12,7 @@ module org.hghca.tools {
   requires org.hghca.icm;
   requires org.hghca.mailbox;
   requires org.hghca.model;
+  requires org.hghca.programs;
   requires org.hghca.provider;
   requires org.hghca.uar;
   requires org.hghca.verbs;
@@ -27,6 +28,8 @@ module org.hghca.tools {
   uses org.hghca.provider.DeviceDriver;
   uses org.hghca.vfio.PciFunctionProvider;
 
+  provides org.hghca.programs.perf.page.DeviceFacts with
+      org.hghca.tools.CardFacts;
   provides java.util.spi.ToolProvider with
       org.hghca.tools.HghcaTool;
 }

@@ -5,6 +5,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.hghca.programs.OutlivesReader;
+import org.hghca.programs.Version;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Binding;
 import org.hghca.vfio.kernel.FunctionSelector;

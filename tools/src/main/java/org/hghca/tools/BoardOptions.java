@@ -5,6 +5,7 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.programs.EmbeddedHca;
 import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;

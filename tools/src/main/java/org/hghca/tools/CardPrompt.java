@@ -6,6 +6,8 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.hghca.programs.ExitCode;
+import org.hghca.programs.StandardOutput;
 import org.hghca.tools.card.CardSession;
 import org.hghca.tools.card.Reply;
 

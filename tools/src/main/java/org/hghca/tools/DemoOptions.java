@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.hghca.programs.PrettyJson;
 import org.hghca.tools.demo.DemoResult;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

@@ -1,6 +1,7 @@
 package org.hghca.tools;
 
 import java.io.PrintWriter;
+import org.hghca.programs.Ipv6Text;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;

@@ -6,6 +6,7 @@ import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.hghca.programs.FileFailure;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.card.CardSession;
 import org.hghca.tools.card.KeptCard;

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.hghca.programs.ReportFile;
 
 /**
  * A file of lines, each of which is on the disk when it has been written. When one cannot be

@@ -2,6 +2,8 @@ package org.hghca.tools;
 
 import java.io.PrintWriter;
 import java.util.List;
+import org.hghca.programs.EmbeddedHca;
+import org.hghca.programs.Version;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;

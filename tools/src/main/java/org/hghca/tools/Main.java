@@ -9,10 +9,26 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.hghca.programs.ExitCode;
+import org.hghca.programs.NotOpenedException;
+import org.hghca.programs.OutlivesReader;
+import org.hghca.programs.ReaderEndedException;
+import org.hghca.programs.StandardOutput;
+import org.hghca.programs.Version;
+import org.hghca.programs.peer.PeerException;
+import org.hghca.programs.perf.PerfException;
+import org.hghca.programs.perf.command.PerfCommand;
+import org.hghca.programs.pingpong.RcPingpongCommand;
+import org.hghca.programs.pingpong.SrqPingpongCommand;
+import org.hghca.programs.pingpong.UcPingpongCommand;
+import org.hghca.programs.pingpong.UdPingpongCommand;
+import org.hghca.programs.rdmacm.MckeyCommand;
+import org.hghca.programs.rdmacm.RdmaClientCommand;
+import org.hghca.programs.rdmacm.RdmaServerCommand;
+import org.hghca.programs.rdmacm.RpingCommand;
+import org.hghca.programs.rdmacm.UcmatoseCommand;
+import org.hghca.programs.rdmacm.UdaddyCommand;
 import org.hghca.tools.demo.CheckFailedException;
-import org.hghca.tools.demo.NotOpenedException;
-import org.hghca.tools.peer.PeerException;
-import org.hghca.tools.perf.PerfException;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Machine;
@@ -183,7 +199,9 @@ public final class Main implements Runnable {
 
   private static CommandLine commandLine(Main main) {
     CommandLine commandLine = new CommandLine(main);
-    commandLine.addSubcommand(PerfCommand.commandLine());
+    CommandLine perf = PerfCommand.commandLine();
+    perf.addSubcommand(new PerfPeersCommand());
+    commandLine.addSubcommand(perf);
     listExitCodes(commandLine);
     return commandLine;
   }

@@ -1,5 +1,6 @@
 package org.hghca.tools;
 
+import org.hghca.programs.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;

@@ -5,6 +5,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.util.Locale;
 import java.util.Optional;
+import org.hghca.programs.Ipv6Text;
 import org.hghca.verbs.Gid;
 import org.hghca.wire.capture.CapturedFrame;
 import org.hghca.wire.capture.Direction;

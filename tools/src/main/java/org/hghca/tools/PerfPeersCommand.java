@@ -7,9 +7,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.hghca.tools.perf.Parameters;
-import org.hghca.tools.perf.PerfTest;
-import org.hghca.tools.perf.page.Environment;
+import org.hghca.programs.CNumber;
+import org.hghca.programs.ExitCode;
+import org.hghca.programs.GivenCommand;
+import org.hghca.programs.Interruption;
+import org.hghca.programs.OutlivesReader;
+import org.hghca.programs.PrettyJson;
+import org.hghca.programs.Version;
+import org.hghca.programs.perf.Parameters;
+import org.hghca.programs.perf.PerfTest;
+import org.hghca.programs.perf.command.PerfCheck;
+import org.hghca.programs.perf.command.PerfTestCommand;
+import org.hghca.programs.perf.command.ProgressLine;
+import org.hghca.programs.perf.page.Environment;
 import org.hghca.tools.perf.peers.Entrant;
 import org.hghca.tools.perf.peers.PeerRow;
 import org.hghca.tools.perf.peers.PeerRun;
@@ -30,7 +40,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
-final class PerfPeersCommand implements Callable<Integer>, OutlivesReader {
+public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader {
   private static final int MOST_SECONDS = 3600;
   private static final double NANOS = 1e9;
 

@@ -3,6 +3,8 @@ package org.hghca.tools;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.hghca.programs.OutlivesReader;
+import org.hghca.programs.Version;
 import org.hghca.vfio.kernel.Binding;
 import org.hghca.vfio.kernel.FunctionSelector;
 import org.hghca.vfio.kernel.PciBus;

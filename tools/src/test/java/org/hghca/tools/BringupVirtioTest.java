@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.hghca.model.SoftwareHca;
 import org.hghca.model.VirtioProvider;
+import org.hghca.programs.ExitCode;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.user.UserServer;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.hghca.programs.ExitCode;
 import org.junit.jupiter.api.Test;
 
 /** What {@code hghca info} says of virtio network devices, with RoCE and without. */

@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;
 import java.util.Arrays;
+import org.hghca.programs.ExitCode;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.AfterEach;

@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Optional;
 import org.assertj.core.api.InstanceOfAssertFactories;
-import org.hghca.tools.perf.BothSides;
-import org.hghca.tools.perf.Multicast;
-import org.hghca.tools.perf.Parameters;
-import org.hghca.tools.perf.PerfTest;
-import org.hghca.tools.perf.Watcher;
+import org.hghca.programs.perf.Multicast;
+import org.hghca.programs.perf.Parameters;
+import org.hghca.programs.perf.PerfTest;
+import org.hghca.programs.perf.command.PerfTestCommand;
+import org.hghca.programs.perf.run.Watcher;
+import org.hghca.programs.perf.session.BothSides;
 import org.hghca.verbs.Gid;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import org.hghca.programs.ExitCode;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.AfterEach;

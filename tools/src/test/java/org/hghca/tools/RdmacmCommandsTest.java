@@ -16,6 +16,7 @@ import org.hghca.cm.CmEventType;
 import org.hghca.cm.CmId;
 import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
+import org.hghca.programs.ExitCode;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.GlobalRouteHeader;
