@@ -165,7 +165,7 @@ class MainTest {
     CommandLineRun run = CommandLineRun.of("info", "--debug", "-d", FailingProvider.AT_QUERY);
 
     assertThat(run.exitCode()).isEqualTo(1);
-    assertThat(run.err()).contains("at org.hghca.tools.InfoCommand");
+    assertThat(run.err()).contains("at org.hghca.tools.info.InfoCommand");
   }
 
   @Test
