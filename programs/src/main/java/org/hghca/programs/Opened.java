@@ -12,17 +12,23 @@ public final class Opened implements AutoCloseable {
     return resource;
   }
 
-  /** Closes them, the last one first; a failure is thrown after the others are closed. */
+  /**
+   * Closes them, the last one first. The first failure is thrown after the others are closed, with
+   * theirs suppressed.
+   */
   @Override
   public void close() {
     RuntimeException failure = null;
     while (!all.isEmpty()) {
       try {
         all.pop().close();
-      } catch (RuntimeException e) {
-        failure = e;
       } catch (Exception e) {
-        failure = new IllegalStateException(e);
+        if (failure == null) {
+          failure =
+              e instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(e);
+        } else {
+          failure.addSuppressed(e);
+        }
       }
     }
     if (failure != null) {
