@@ -12,6 +12,7 @@ module org.hghca.tools {
   requires org.hghca.icm;
   requires org.hghca.mailbox;
   requires org.hghca.model;
+  requires org.hghca.programs;
   requires org.hghca.provider;
   requires org.hghca.uar;
   requires org.hghca.verbs;
@@ -23,10 +24,32 @@ module org.hghca.tools {
 
   opens org.hghca.tools to
       info.picocli;
+  opens org.hghca.tools.bind to
+      info.picocli;
+  opens org.hghca.tools.bringup.board to
+      info.picocli;
+  opens org.hghca.tools.bringup.command to
+      info.picocli;
+  opens org.hghca.tools.capture to
+      info.picocli;
+  opens org.hghca.tools.card.command to
+      info.picocli;
+  opens org.hghca.tools.demo to
+      info.picocli;
+  opens org.hghca.tools.info to
+      info.picocli;
+  opens org.hghca.tools.model to
+      info.picocli;
+  opens org.hghca.tools.perf.peers to
+      info.picocli;
+  opens org.hghca.tools.replay to
+      info.picocli;
 
   uses org.hghca.provider.DeviceDriver;
   uses org.hghca.vfio.PciFunctionProvider;
 
+  provides org.hghca.programs.perf.page.DeviceFacts with
+      org.hghca.tools.info.CardFacts;
   provides java.util.spi.ToolProvider with
       org.hghca.tools.HghcaTool;
 }

@@ -2,6 +2,8 @@ package org.hghca.tools;
 
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.hghca.programs.ExitCode;
+import org.hghca.programs.Version;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

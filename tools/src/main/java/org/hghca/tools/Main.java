@@ -9,10 +9,40 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.hghca.programs.ExitCode;
+import org.hghca.programs.NotOpenedException;
+import org.hghca.programs.OutlivesReader;
+import org.hghca.programs.ReaderEndedException;
+import org.hghca.programs.StandardOutput;
+import org.hghca.programs.Version;
+import org.hghca.programs.peer.PeerException;
+import org.hghca.programs.perf.PerfException;
+import org.hghca.programs.perf.command.PerfCommand;
+import org.hghca.programs.pingpong.RcPingpongCommand;
+import org.hghca.programs.pingpong.SrqPingpongCommand;
+import org.hghca.programs.pingpong.UcPingpongCommand;
+import org.hghca.programs.pingpong.UdPingpongCommand;
+import org.hghca.programs.rdmacm.MckeyCommand;
+import org.hghca.programs.rdmacm.RdmaClientCommand;
+import org.hghca.programs.rdmacm.RdmaServerCommand;
+import org.hghca.programs.rdmacm.RpingCommand;
+import org.hghca.programs.rdmacm.UcmatoseCommand;
+import org.hghca.programs.rdmacm.UdaddyCommand;
+import org.hghca.tools.bind.BindCommand;
+import org.hghca.tools.bind.UnbindCommand;
+import org.hghca.tools.bringup.command.BringupCommand;
+import org.hghca.tools.capture.CaptureCommand;
+import org.hghca.tools.capture.DecodeCommand;
+import org.hghca.tools.card.command.CardCommand;
 import org.hghca.tools.demo.CheckFailedException;
-import org.hghca.tools.demo.NotOpenedException;
-import org.hghca.tools.peer.PeerException;
-import org.hghca.tools.perf.PerfException;
+import org.hghca.tools.demo.DemoCommand;
+import org.hghca.tools.info.InfoCommand;
+import org.hghca.tools.info.ListCommand;
+import org.hghca.tools.launch.Launcher;
+import org.hghca.tools.launch.Plugin;
+import org.hghca.tools.model.ModelCommand;
+import org.hghca.tools.perf.peers.PerfPeersCommand;
+import org.hghca.tools.replay.ReplayCommand;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Machine;
@@ -57,7 +87,7 @@ import picocli.CommandLine.Spec;
       SrqPingpongCommand.class,
       HelpCommand.class
     })
-public final class Main implements Runnable {
+public final class Main implements Runnable, Launcher {
   /** The environment variable with jars of plugins. */
   static final String ENVIRONMENT = "HGHCA_PLUGINS";
 
@@ -107,7 +137,7 @@ public final class Main implements Runnable {
    * @param machine whose functions are bound and whose configuration is checked
    * @return the number of an {@link ExitCode}
    */
-  static int run(Machine machine, PrintWriter out, PrintWriter err, String... args) {
+  public static int run(Machine machine, PrintWriter out, PrintWriter err, String... args) {
     return run(machine, System.getenv(), out, err, args);
   }
 
@@ -116,7 +146,7 @@ public final class Main implements Runnable {
    *
    * @param environment variables by name
    */
-  static int run(
+  public static int run(
       Machine machine,
       Map<String, String> environment,
       PrintWriter out,
@@ -147,7 +177,7 @@ public final class Main implements Runnable {
                       return ExitCode.OK.code();
                     }
                     main.complain(exception);
-                    return exitCode(exception).code();
+                    return main.exitCode(exception).code();
                   })
               .execute(args);
     } finally {
@@ -183,7 +213,9 @@ public final class Main implements Runnable {
 
   private static CommandLine commandLine(Main main) {
     CommandLine commandLine = new CommandLine(main);
-    commandLine.addSubcommand(PerfCommand.commandLine());
+    CommandLine perf = PerfCommand.commandLine();
+    perf.addSubcommand(new PerfPeersCommand());
+    commandLine.addSubcommand(perf);
     listExitCodes(commandLine);
     return commandLine;
   }
@@ -230,8 +262,8 @@ public final class Main implements Runnable {
     plugins.forEach(plugin -> err.println("hghca: plugin " + plugin.describe()));
   }
 
-  /** The exit code of an unhandled failure. */
-  static ExitCode exitCode(Exception exception) {
+  @Override
+  public ExitCode exitCode(Exception exception) {
     return switch (exception) {
       case NotOpenedException _ -> ExitCode.NOT_OPENED;
       case VfioException e when e.reason() == VfioException.Reason.NOT_FOUND -> ExitCode.NOT_OPENED;
@@ -239,8 +271,8 @@ public final class Main implements Runnable {
     };
   }
 
-  /** The external backends. */
-  List<Plugin> plugins() {
+  @Override
+  public List<Plugin> plugins() {
     return plugins;
   }
 
@@ -249,13 +281,13 @@ public final class Main implements Runnable {
     throw new ParameterException(spec.commandLine(), "Missing command");
   }
 
-  /** The machine whose functions are bound and whose configuration is checked. */
-  Machine machine() {
+  @Override
+  public Machine machine() {
     return machine;
   }
 
-  /** Prints the failure on stderr: in one line, unless more detail is requested. */
-  void complain(Exception exception) {
+  @Override
+  public void complain(Exception exception) {
     PrintWriter err = spec.commandLine().getErr();
     boolean expected =
         exception instanceof VerbsException

@@ -11,14 +11,14 @@ import org.hghca.vfio.kernel.Machine;
  * @param out its standard output
  * @param err its standard error
  */
-record CommandLineRun(int exitCode, String out, String err) {
+public record CommandLineRun(int exitCode, String out, String err) {
 
-  static CommandLineRun of(String... args) {
+  public static CommandLineRun of(String... args) {
     return on(Machine.local(), args);
   }
 
   /** On a simulated machine. */
-  static CommandLineRun on(Machine machine, String... args) {
+  public static CommandLineRun on(Machine machine, String... args) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int exitCode = Main.run(machine, new PrintWriter(out), new PrintWriter(err), args);

@@ -3,12 +3,12 @@ package org.hghca.tools;
 import java.util.function.Supplier;
 
 /** Runs an action while {@code -Dhghca.devices} names devices. */
-final class ConfiguredDevices {
+public final class ConfiguredDevices {
   private static final String PROPERTY = "hghca.devices";
 
   private ConfiguredDevices() {}
 
-  static <T> T call(String locators, Supplier<T> action) {
+  public static <T> T call(String locators, Supplier<T> action) {
     String before = System.getProperty(PROPERTY);
     System.setProperty(PROPERTY, locators);
     try {

@@ -11,9 +11,9 @@ import org.hghca.verbs.spi.RdmaProvider;
 
 /** Devices that fail in one way each; they are not listed. */
 public final class FailingProvider implements RdmaProvider {
-  static final String AT_OPEN = "fails-at-open";
-  static final String AT_QUERY = "fails-at-query";
-  static final String AT_CLOSE = "fails-at-close";
+  public static final String AT_OPEN = "fails-at-open";
+  public static final String AT_QUERY = "fails-at-query";
+  public static final String AT_CLOSE = "fails-at-close";
   static final String UNEXPECTEDLY = "fails-unexpectedly";
 
   @Override

@@ -15,7 +15,7 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
 
 /** The fault of a board of {@link FaultyProvider}: the name in its locator starts with it. */
-enum Fault {
+public enum Fault {
   /** A reserved bit of DEV_LIM is set; contexts that the card writes have its length. */
   WRONG_LIMITS {
     @Override
@@ -228,7 +228,7 @@ enum Fault {
   };
 
   /** Releases hung reads. */
-  static final CountDownLatch RELEASE = new CountDownLatch(1);
+  public static final CountDownLatch RELEASE = new CountDownLatch(1);
 
   static final long COMMAND = (long) Bar.HCR_DOCUMENT + Hcr.COMMAND;
 
@@ -236,10 +236,10 @@ enum Fault {
   private static final int RECEIVED_MASTER_ABORT = 1 << 13;
 
   /** What {@link #RECORDED} has seen. */
-  static final List<Integer> TOKENS = new CopyOnWriteArrayList<>();
+  public static final List<Integer> TOKENS = new CopyOnWriteArrayList<>();
 
   /** The thread that is interrupted. */
-  static volatile Thread session;
+  public static volatile Thread session;
 
   int token;
   int sends;

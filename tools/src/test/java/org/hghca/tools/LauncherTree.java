@@ -36,6 +36,7 @@ final class LauncherTree {
           "device-model",
           "hghca-driver",
           "connection-manager",
+          "programs",
           "tools");
 
   /** Files of the tests, which are no part of the command line. */

@@ -27,9 +27,9 @@ import org.hghca.verbs.spi.RdmaProvider;
 
 /** Devices that report success, or a configured status, and move no data. */
 public final class LyingProvider implements RdmaProvider {
-  static final String SENDER = "lies-as-sender";
-  static final String RECEIVER = "lies-as-receiver";
-  static final String FAILING_SENDER = "fails-as-sender";
+  public static final String SENDER = "lies-as-sender";
+  public static final String RECEIVER = "lies-as-receiver";
+  public static final String FAILING_SENDER = "fails-as-sender";
 
   @Override
   public List<RdmaDevice> devices() {

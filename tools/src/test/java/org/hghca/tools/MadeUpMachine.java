@@ -9,11 +9,11 @@ import org.hghca.vfio.kernel.Machine;
 /**
  * A machine of files in a folder, whose kernel binds a function to the driver in driver_override.
  */
-final class MadeUpMachine implements Machine {
+public final class MadeUpMachine implements Machine {
   private final Path root;
 
   /** A machine with vfio-pci and an IOMMU, used by root. */
-  MadeUpMachine(Path root) {
+  public MadeUpMachine(Path root) {
     this.root = root;
     user(0);
     directory("/sys/bus/pci/drivers/vfio-pci");
@@ -25,14 +25,15 @@ final class MadeUpMachine implements Machine {
     text("/dev/vfio/vfio", "");
   }
 
-  MadeUpMachine user(int number) {
+  public MadeUpMachine user(int number) {
     return text(
         "/proc/self/status",
         "Uid:\t0\t%d\t0\t0\nCapEff:\t%s\n".formatted(number, (number == 0 ? "f" : "0").repeat(16)));
   }
 
   /** Adds a function in an IOMMU group of its own, with a driver. */
-  MadeUpMachine function(String address, String id, String classCode, String driver, int group) {
+  public MadeUpMachine function(
+      String address, String id, String classCode, String driver, int group) {
     String real = "/sys/devices/" + address;
     text(real + "/vendor", "0x" + id.substring(0, 4));
     text(real + "/device", "0x" + id.substring(5));
@@ -50,7 +51,7 @@ final class MadeUpMachine implements Machine {
     return link("/sys/devices/" + address + "/driver", "/sys/bus/pci/drivers/" + driver);
   }
 
-  String driver(String address) {
+  public String driver(String address) {
     try {
       Path link = file("/sys/devices/" + address + "/driver");
       return Files.exists(link) ? link.toRealPath().getFileName().toString() : "none";
@@ -59,7 +60,7 @@ final class MadeUpMachine implements Machine {
     }
   }
 
-  MadeUpMachine text(String name, String text) {
+  public MadeUpMachine text(String name, String text) {
     try {
       Files.createDirectories(file(name).getParent());
       Files.writeString(file(name), text);

@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;
 import java.util.Arrays;
+import org.hghca.programs.ExitCode;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.AfterEach;
@@ -164,7 +165,7 @@ class MainTest {
     CommandLineRun run = CommandLineRun.of("info", "--debug", "-d", FailingProvider.AT_QUERY);
 
     assertThat(run.exitCode()).isEqualTo(1);
-    assertThat(run.err()).contains("at org.hghca.tools.InfoCommand");
+    assertThat(run.err()).contains("at org.hghca.tools.info.InfoCommand");
   }
 
   @Test

@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** {@code hghca} in a process of its own, by the class path of the tests. */
-final class OwnProgram {
+public final class OwnProgram {
   private OwnProgram() {}
 
   /** The command that runs it, to which options of the JVM may be added at index 1. */
-  static List<String> command(String... arguments) {
+  public static List<String> command(String... arguments) {
     List<String> command =
         new ArrayList<>(
             List.of(

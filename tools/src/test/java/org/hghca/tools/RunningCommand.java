@@ -11,7 +11,7 @@ import org.hghca.vfio.kernel.Machine;
 
 /** A command in a thread of its own, which {@link #close} interrupts. */
 @SuppressWarnings("try") // an interrupt ends the test
-final class RunningCommand implements AutoCloseable {
+public final class RunningCommand implements AutoCloseable {
   private final Printed out = new Printed();
   private final Printed err = new Printed();
   private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
@@ -77,35 +77,35 @@ final class RunningCommand implements AutoCloseable {
   }
 
   /** Starts a command, whose words are between spaces. */
-  static RunningCommand start(String command) {
+  public static RunningCommand start(String command) {
     return new RunningCommand(command.split(" "));
   }
 
   /** Waits until it has ended. */
-  CommandLineRun await() throws Exception {
+  public CommandLineRun await() throws Exception {
     int code = exitCode.get(150, TimeUnit.SECONDS);
     return new CommandLineRun(code, out.toString(), err.toString());
   }
 
-  boolean hasEnded() {
+  public boolean hasEnded() {
     return exitCode.isDone();
   }
 
-  void interrupt() {
+  public void interrupt() {
     thread.interrupt();
   }
 
-  boolean hasPrinted(String text) {
+  public boolean hasPrinted(String text) {
     return out.contains(text);
   }
 
   /** Waits until it has printed a text; fails when it ends before. */
-  void awaitOutput(String text) {
+  public void awaitOutput(String text) {
     await(out, text);
   }
 
   /** Waits until it has printed a text to standard error; fails when it ends before. */
-  String awaitError(String text) {
+  public String awaitError(String text) {
     await(err, text);
     return err.toString();
   }

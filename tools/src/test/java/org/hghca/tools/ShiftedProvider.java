@@ -20,12 +20,12 @@ public final class ShiftedProvider implements PciFunctionProvider {
   private static boolean mastering;
 
   /** How many are open. */
-  static synchronized int open() {
+  public static synchronized int open() {
     return open;
   }
 
   /** Whether the last one was given back with its bus mastering on. */
-  static synchronized boolean wasMastering() {
+  public static synchronized boolean wasMastering() {
     return mastering;
   }
 

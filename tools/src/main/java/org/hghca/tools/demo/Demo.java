@@ -2,6 +2,7 @@ package org.hghca.tools.demo;
 
 import java.io.PrintWriter;
 import java.util.List;
+import org.hghca.programs.NotOpenedException;
 
 /** The whole demo, with both sides in this process. */
 public final class Demo {

@@ -6,7 +6,8 @@ import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
-import org.hghca.tools.peer.PeerException;
+import org.hghca.programs.NotOpenedException;
+import org.hghca.programs.peer.PeerException;
 
 /** The client of a demo whose server is another process. */
 public final class DemoClient {

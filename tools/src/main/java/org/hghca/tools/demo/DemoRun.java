@@ -2,7 +2,7 @@ package org.hghca.tools.demo;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.hghca.tools.peer.PeerException;
+import org.hghca.programs.peer.PeerException;
 import org.hghca.verbs.Counters;
 
 /** The whole demo: the classic example, further operations, and four measurements. */

@@ -9,7 +9,8 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.hghca.tools.peer.PeerException;
+import org.hghca.programs.NotOpenedException;
+import org.hghca.programs.peer.PeerException;
 
 /**
  * The server of a demo whose client is another process. It serves one client after another; other

@@ -1,7 +1,7 @@
 package org.hghca.tools.demo;
 
 import java.util.function.Function;
-import org.hghca.tools.peer.PeerException;
+import org.hghca.programs.peer.PeerException;
 import org.hghca.verbs.VerbsException;
 
 /**

@@ -2,7 +2,7 @@ package org.hghca.tools.demo;
 
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.hghca.tools.peer.PeerException;
+import org.hghca.programs.peer.PeerException;
 
 /**
  * The object of one side in an example, which exists in the process that runs this side. An example

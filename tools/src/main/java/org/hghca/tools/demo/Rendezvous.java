@@ -1,6 +1,6 @@
 package org.hghca.tools.demo;
 
-import org.hghca.tools.peer.PeerException;
+import org.hghca.programs.peer.PeerException;
 
 /** How the two sides of a demo wait for each other and exchange values. */
 interface Rendezvous {

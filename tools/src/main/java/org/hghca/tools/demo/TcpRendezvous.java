@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.hghca.tools.peer.PeerException;
+import org.hghca.programs.peer.PeerException;
 
 /**
  * A TCP connection to the process of the other side. Both send lines of text, at most {@value

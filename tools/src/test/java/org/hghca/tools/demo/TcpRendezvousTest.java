@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.hghca.tools.peer.PeerException;
+import org.hghca.programs.peer.PeerException;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpEndpoint;

@@ -94,6 +94,7 @@ class ArrowsTest {
   /** The packages of bring-up, each of which uses only those behind it. */
   private static final List<String> BRINGUP =
       List.of(
+          "org.hghca.tools.bringup.command",
           "org.hghca.tools.bringup.compare",
           "org.hghca.tools.bringup.report",
           "org.hghca.tools.bringup",

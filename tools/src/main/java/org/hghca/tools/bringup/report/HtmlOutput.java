@@ -6,13 +6,13 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import org.hghca.programs.perf.page.PerfPage;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.cause.Conclusion;
 import org.hghca.tools.bringup.step.Comparison;
 import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.Tally;
 import org.hghca.tools.bringup.step.Verdict;
-import org.hghca.tools.perf.page.PerfPage;
 import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.Hexdump;
 

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import org.hghca.tools.perf.suite.SuiteReport;
+import org.hghca.programs.perf.suite.SuiteReport;
 
 /** The expected and actual values of a running step. One thread at a time. */
 public final class Observation {

@@ -5,12 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.hghca.programs.perf.result.BandwidthReport;
+import org.hghca.programs.perf.result.DurationLatency;
+import org.hghca.programs.perf.result.LatencyResult;
+import org.hghca.programs.perf.suite.Row;
+import org.hghca.programs.perf.suite.SuiteReport;
 import org.hghca.tools.bringup.cause.Finding;
-import org.hghca.tools.perf.BandwidthReport;
-import org.hghca.tools.perf.DurationLatency;
-import org.hghca.tools.perf.LatencyResult;
-import org.hghca.tools.perf.suite.Row;
-import org.hghca.tools.perf.suite.SuiteReport;
 import org.hghca.tools.raw.CommandRecord;
 
 /**

@@ -12,9 +12,9 @@ import java.util.TreeMap;
 import java.util.function.BiFunction;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
-import org.hghca.tools.perf.BothSides;
-import org.hghca.tools.perf.Parameters;
-import org.hghca.tools.perf.PerfTest;
+import org.hghca.programs.perf.Parameters;
+import org.hghca.programs.perf.PerfTest;
+import org.hghca.programs.perf.session.BothSides;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.user.UserServer;
 

@@ -1,7 +1,7 @@
 package org.hghca.tools.perf.peers;
 
-import org.hghca.tools.perf.Progress;
-import org.hghca.tools.perf.Watcher;
+import org.hghca.programs.perf.run.Progress;
+import org.hghca.programs.perf.run.Watcher;
 
 /**
  * What is allocated for each message of a measurement, from a quarter of the messages to three

@@ -1,12 +1,12 @@
 package org.hghca.tools.perf.peers;
 
 import java.util.function.BiFunction;
-import org.hghca.tools.perf.BandwidthReport;
-import org.hghca.tools.perf.BothSides;
-import org.hghca.tools.perf.LatencyResult;
-import org.hghca.tools.perf.Parameters;
-import org.hghca.tools.perf.PerfTest;
-import org.hghca.tools.perf.Watcher;
+import org.hghca.programs.perf.Parameters;
+import org.hghca.programs.perf.PerfTest;
+import org.hghca.programs.perf.result.BandwidthReport;
+import org.hghca.programs.perf.result.LatencyResult;
+import org.hghca.programs.perf.run.Watcher;
+import org.hghca.programs.perf.session.BothSides;
 
 /** RDMA WRITEs over a reliable connection, as {@code ib_write_bw} and {@code ib_write_lat}. */
 final class HghcaPeer implements Peer {

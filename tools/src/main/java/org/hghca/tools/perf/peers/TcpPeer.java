@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicReference;
-import org.hghca.tools.perf.PerfException;
+import org.hghca.programs.perf.PerfException;
 
 /**
  * A TCP connection over the loopback interface, new for each measurement, with a thread at each end

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
-import org.hghca.tools.perf.PerfException;
+import org.hghca.programs.perf.PerfException;
 
 /** Both ends of a pair of sockets, each in a thread of its own. Not thread-safe. */
 final class TwoThreads {

@@ -6,7 +6,7 @@ import java.nio.channels.DatagramChannel;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.hghca.tools.perf.PerfException;
+import org.hghca.programs.perf.PerfException;
 
 /**
  * Datagrams over the loopback interface by sockets that are new for each measurement, with a thread

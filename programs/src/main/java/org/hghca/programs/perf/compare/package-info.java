@@ -1,0 +1,2 @@
+/** Two sets of results of perf beside each other, with what their repetition shows. */
+package org.hghca.programs.perf.compare;

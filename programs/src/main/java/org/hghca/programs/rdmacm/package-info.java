@@ -1,0 +1,2 @@
+/** The examples of librdmacm by their own names: what they say to each other, and print. */
+package org.hghca.programs.rdmacm;

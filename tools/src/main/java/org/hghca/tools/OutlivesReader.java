@@ -1,9 +1,0 @@
-package org.hghca.tools;
-
-/** A command that goes on when nobody reads its output: its work or its exit code is wanted. */
-interface OutlivesReader {
-  /** Whether it does with the options that it was given. */
-  default boolean outlivesReader() {
-    return true;
-  }
-}

@@ -1,0 +1,2 @@
+/** What commands need of the command line that starts them. */
+package org.hghca.tools.launch;

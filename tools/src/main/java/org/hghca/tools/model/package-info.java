@@ -1,0 +1,2 @@
+/** The commands {@code hghca model}: software HCAs for other processes, and their faults. */
+package org.hghca.tools.model;

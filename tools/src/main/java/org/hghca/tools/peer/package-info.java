@@ -1,2 +1,0 @@
-/** What a program needs whose other end runs on another machine. */
-package org.hghca.tools.peer;

@@ -1,2 +1,0 @@
-/** Two sets of results of perf beside each other, with what their repetition shows. */
-package org.hghca.tools.perf.compare;

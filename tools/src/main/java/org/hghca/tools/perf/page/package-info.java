@@ -1,4 +1,0 @@
-/**
- * Results of perf as one self-contained HTML page, with plots that need no network and no script.
- */
-package org.hghca.tools.perf.page;

@@ -1,2 +1,0 @@
-/** The examples of librdmacm by their own names: what they say to each other, and print. */
-package org.hghca.tools.rdmacm;
