@@ -96,6 +96,11 @@ public final class Linux implements SystemCalls {
   }
 
   @Override
+  public long mmapFileInPlace(long address, long length, int protection, int descriptor) {
+    return answer(libc.mmap(address, length, protection, SHARED_IN_PLACE, descriptor, 0));
+  }
+
+  @Override
   public int munmap(long address, long length) {
     return answer(libc.munmap(address, length));
   }

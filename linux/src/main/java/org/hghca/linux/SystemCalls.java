@@ -37,6 +37,18 @@ public interface SystemCalls {
    */
   long mmapInPlace(long address, long length, int protection);
 
+  /** MAP_SHARED and MAP_FIXED (asm-generic/mman-common.h). */
+  int SHARED_IN_PLACE = 0x1 | 0x10;
+
+  /**
+   * {@code mmap} with {@link #SHARED_IN_PLACE}: the beginning of a file takes the place of what is
+   * mapped at an address.
+   *
+   * @param address of whole pages, which the caller owns
+   * @return the address
+   */
+  long mmapFileInPlace(long address, long length, int protection, int descriptor);
+
   int munmap(long address, long length);
 
   /** {@link #madvise}: the pages are not needed any more (MADV_DONTNEED, asm-generic/mman.h). */
