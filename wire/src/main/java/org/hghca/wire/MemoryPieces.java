@@ -63,6 +63,24 @@ public final class MemoryPieces {
     }
   }
 
+  /**
+   * Copies some of the bytes.
+   *
+   * @param from the first of them, counted from the first of all
+   */
+  void copyTo(long from, MemorySegment target, long size) {
+    long skip = from;
+    long done = 0;
+    for (int at = 0; done < size; at++) {
+      long part = Math.min(lengths[at] - skip, size - done);
+      if (part > 0) {
+        MemorySegment.copy(segments[at], offsets[at] + skip, target, done, part);
+        done += part;
+      }
+      skip = Math.max(0, skip - lengths[at]);
+    }
+  }
+
   private static void copy(
       MemorySegment from, long offset, MemorySegment to, long target, long size) {
     long last = size - 1;

@@ -191,6 +191,14 @@ public final class Packet {
   }
 
   void copyFrom(Packet other) {
+    copyHeadersFrom(other);
+    if (length > 0) {
+      MemorySegment.copy(other.payload(), 0, payload(), 0, length);
+    }
+  }
+
+  /** Copies everything but the payload. */
+  void copyHeadersFrom(Packet other) {
     plain = other.plain;
     destinationMac = other.destinationMac;
     sourceMac = other.sourceMac;
@@ -227,8 +235,5 @@ public final class Packet {
     invalidateKey = other.invalidateKey;
     length = other.length;
     damaged = other.damaged;
-    if (length > 0) {
-      MemorySegment.copy(other.payload(), 0, payload(), 0, length);
-    }
   }
 }

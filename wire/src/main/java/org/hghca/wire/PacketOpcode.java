@@ -125,6 +125,13 @@ public final class PacketOpcode {
         || operation == WRITE_ONLY_IMM;
   }
 
+  /** The operation of a packet that follows another one, and is not the last of its message. */
+  static int middle(int operation) {
+    return isSend(operation)
+        ? SEND_MIDDLE
+        : isWrite(operation) ? WRITE_MIDDLE : READ_RESPONSE_MIDDLE;
+  }
+
   /** Whether a packet is the last of its message, the only one included. */
   public static boolean ends(int operation) {
     return operation >= SEND_LAST && operation <= SEND_ONLY_IMM
