@@ -35,16 +35,28 @@ public final class SealedFile {
    * @return its descriptor, or a negative error number
    */
   public static int create(SystemCalls linux, String name, long bytes) {
-    int file = linux.memfdCreate(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return create(linux, name, bytes, 0, true);
+  }
+
+  /**
+   * Makes a file of a kind.
+   *
+   * @param flags of memfd_create(2) beside those that every such file has
+   * @param allocates whether its pages are there, as by {@link #create(SystemCalls, String, long)}
+   * @return its descriptor, or a negative error number
+   */
+  public static int create(
+      SystemCalls linux, String name, long bytes, int flags, boolean allocates) {
+    int file = linux.memfdCreate(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
     if (file < 0) {
       return file;
     }
     int answer = linux.ftruncate(file, bytes);
     if (answer == 0) {
-      answer = linux.fallocate(file, 0, 0, bytes);
-    }
-    if (answer == 0) {
       answer = linux.fcntl(file, F_ADD_SEALS, SEALS);
+    }
+    if (answer == 0 && allocates) {
+      answer = linux.fallocate(file, 0, 0, bytes);
     }
     if (answer < 0) {
       linux.close(file);

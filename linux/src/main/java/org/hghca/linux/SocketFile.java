@@ -1,6 +1,9 @@
 package org.hghca.linux;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +29,25 @@ public final class SocketFile {
   private static final Set<PosixFilePermission> OWNER_AND_GROUP =
       PosixFilePermissions.fromString("rw-rw----");
 
+  /** The most bytes of a path. */
+  public static final int LONGEST_PATH = 107;
+
+  private static final int UNIX_FAMILY = 1;
+  private static final int PATH_AT = 2;
+
   private SocketFile() {}
+
+  /**
+   * The {@code struct sockaddr_un} of a path: the family, the path and a zero.
+   *
+   * @param path its bytes, at most {@value #LONGEST_PATH}
+   */
+  public static MemorySegment name(byte[] path, Arena arena) {
+    MemorySegment name = arena.allocate(PATH_AT + path.length + 1L, 8);
+    name.set(ValueLayout.JAVA_SHORT, 0, (short) UNIX_FAMILY);
+    MemorySegment.copy(path, 0, name, ValueLayout.JAVA_BYTE, PATH_AT, path.length);
+    return name;
+  }
 
   /**
    * Lets the owner connect, and nobody else, from the first moment: before {@code bind}. {@code

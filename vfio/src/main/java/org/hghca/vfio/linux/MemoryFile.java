@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SealedFile;
 import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
@@ -24,19 +25,13 @@ import org.slf4j.LoggerFactory;
 public final class MemoryFile implements MemorySource {
   private static final Logger LOG = LoggerFactory.getLogger(MemoryFile.class);
 
+  private static final String NAME = "hghca";
+
   // linux/memfd.h
-  private static final int MFD_CLOEXEC = 0x1;
-  private static final int MFD_ALLOW_SEALING = 0x2;
   private static final int MFD_HUGETLB = 0x4;
 
   /** The logarithm of the size of a page, in bits 26 to 31. */
   private static final int MFD_HUGE_2MB = 21 << 26;
-
-  // linux/fcntl.h
-  private static final int F_ADD_SEALS = 1033;
-  private static final int F_SEAL_SEAL = 0x1;
-  private static final int F_SEAL_SHRINK = 0x2;
-  private static final int F_SEAL_GROW = 0x4;
 
   // linux/falloc.h
   private static final int PUNCH_HOLE_KEEP_SIZE = 0x2 | 0x1;
@@ -163,18 +158,18 @@ public final class MemoryFile implements MemorySource {
   @Override
   public MemorySegment allocate(Arena arena, long bytes) {
     if (bytes % HUGE_PAGE == 0) {
-      int file = create(MFD_HUGETLB | MFD_HUGE_2MB);
       // Pages that a control group refuses would cause a signal at the first access: allocating
       // them now gives an error that can be handled.
-      long address = file < 0 ? file : map(file, bytes, true);
+      int file = SealedFile.create(linux, NAME, bytes, MFD_HUGETLB | MFD_HUGE_2MB, true);
+      long address = file < 0 ? file : map(file, bytes);
       if (address >= 0) {
         return segment(arena, file, address, bytes);
       }
       LOG.debug("no huge pages for {} bytes: {}", bytes, LinuxErrno.describe(address));
     }
     checkAvailable(bytes);
-    int file = create(0);
-    long address = file < 0 ? file : map(file, bytes, false);
+    int file = SealedFile.create(linux, NAME, bytes, 0, false);
+    long address = file < 0 ? file : map(file, bytes);
     if (LinuxErrno.EMFILE.is(address) || LinuxErrno.ENFILE.is(address)) {
       throw new VfioException(
           Reason.NO_MEMORY,
@@ -204,22 +199,9 @@ public final class MemoryFile implements MemorySource {
     linux.munmap(address, bytes);
   }
 
-  private int create(int flags) {
-    return linux.memfdCreate("hghca", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
-  }
-
-  /** Gives a new file its size and maps it, or closes it. */
-  private long map(int file, long bytes, boolean populate) {
-    long result = linux.ftruncate(file, bytes);
-    if (result == 0) {
-      result = linux.fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW);
-    }
-    if (result == 0 && populate) {
-      result = linux.fallocate(file, 0, 0, bytes);
-    }
-    if (result == 0) {
-      result = linux.mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    }
+  /** Maps a new file, or closes it. */
+  private long map(int file, long bytes) {
+    long result = linux.mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (result < 0) {
       linux.close(file);
     }

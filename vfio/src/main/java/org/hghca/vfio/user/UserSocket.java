@@ -2,9 +2,9 @@ package org.hghca.vfio.user;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SocketFile;
 import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -16,11 +16,6 @@ final class UserSocket {
   private static final int SOCK_NONBLOCK = 0x800;
   static final int SOCK_CLOEXEC = 0x8_0000;
   private static final int F_SETFL = 4;
-
-  /** {@code struct sockaddr_un}: the family in 2 bytes, then the path with its NUL. */
-  private static final int SUN_PATH = 2;
-
-  private static final int SUN_PATH_BYTES = 108;
 
   private UserSocket() {}
 
@@ -47,17 +42,14 @@ final class UserSocket {
    */
   static MemorySegment address(Arena arena, String path) {
     byte[] bytes = path.getBytes(StandardCharsets.UTF_8);
-    if (bytes.length == 0 || bytes.length >= SUN_PATH_BYTES || path.indexOf('\0') >= 0) {
+    if (bytes.length == 0 || bytes.length > SocketFile.LONGEST_PATH || path.indexOf('\0') >= 0) {
       throw new VfioException(
           Reason.INVALID,
           "'%s' cannot be the path of a socket: it has %d bytes, and must have 1 to %d; use a"
-                  .formatted(path, bytes.length, SUN_PATH_BYTES - 1)
+                  .formatted(path, bytes.length, SocketFile.LONGEST_PATH)
               + " shorter one");
     }
-    MemorySegment address = arena.allocate(SUN_PATH + bytes.length + 1L, 8);
-    address.set(ValueLayout.JAVA_SHORT, 0, (short) AF_UNIX);
-    MemorySegment.copy(bytes, 0, address, ValueLayout.JAVA_BYTE, SUN_PATH, bytes.length);
-    return address;
+    return SocketFile.name(bytes, arena);
   }
 
   /**

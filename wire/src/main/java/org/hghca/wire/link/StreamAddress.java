@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SocketFile;
 import org.hghca.wire.link.LinkException.Reason;
 
 /**
@@ -21,12 +22,7 @@ import org.hghca.wire.link.LinkException.Reason;
  */
 record StreamAddress(String text, boolean listens, Optional<String> path, MemorySegment name) {
   private static final String LISTEN = "listen:";
-  private static final int UNIX_FAMILY = 1;
 
-  /** {@code struct sockaddr_un}: the family, and a path of up to 107 bytes and a zero. */
-  private static final int PATH_AT = 2;
-
-  private static final int LONGEST_PATH = 107;
   private static final int LAST_PORT = 0xffff;
 
   /**
@@ -56,15 +52,13 @@ record StreamAddress(String text, boolean listens, Optional<String> path, Memory
 
   private static MemorySegment unix(String text, String path) {
     byte[] bytes = path.getBytes(StandardCharsets.UTF_8);
-    if (bytes.length > LONGEST_PATH) {
+    if (bytes.length > SocketFile.LONGEST_PATH) {
       throw new LinkException(
           Reason.INVALID,
-          "stream:%s: the path of a Unix socket has up to %d bytes".formatted(text, LONGEST_PATH));
+          "stream:%s: the path of a Unix socket has up to %d bytes"
+              .formatted(text, SocketFile.LONGEST_PATH));
     }
-    MemorySegment name = Arena.ofAuto().allocate(PATH_AT + bytes.length + 1L, 8);
-    name.set(ValueLayout.JAVA_SHORT, 0, (short) UNIX_FAMILY);
-    MemorySegment.copy(bytes, 0, name, ValueLayout.JAVA_BYTE, PATH_AT, bytes.length);
-    return name;
+    return SocketFile.name(bytes, Arena.ofAuto());
   }
 
   private static MemorySegment inet(String text, String place, int colon) {

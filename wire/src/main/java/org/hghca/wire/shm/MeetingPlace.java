@@ -3,7 +3,6 @@ package org.hghca.wire.shm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
@@ -27,7 +26,6 @@ final class MeetingPlace {
   private static final String LOCK = "lock";
   private static final String SOCKET = ".sock";
   private static final int BACKLOG = 1024;
-  private static final int LONGEST_PATH = 107;
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   /** What was found and made: the listening socket, and a connection to each who is there. */
@@ -118,17 +116,13 @@ final class MeetingPlace {
     return socket;
   }
 
-  /** {@code struct sockaddr_un}. */
   private static MemorySegment name(Path file) throws IOException {
     byte[] bytes = file.toString().getBytes(StandardCharsets.UTF_8);
-    if (bytes.length > LONGEST_PATH) {
+    if (bytes.length > SocketFile.LONGEST_PATH) {
       throw new IOException(
           "%s: the path of a socket has up to %d bytes: set -D%s to a shorter one"
-              .formatted(file, LONGEST_PATH, RuntimeDirectory.PROPERTY));
+              .formatted(file, SocketFile.LONGEST_PATH, RuntimeDirectory.PROPERTY));
     }
-    MemorySegment name = Arena.ofAuto().allocate(2 + bytes.length + 1L, 8);
-    name.set(ValueLayout.JAVA_SHORT, 0, (short) MemberSocket.UNIX);
-    MemorySegment.copy(bytes, 0, name, ValueLayout.JAVA_BYTE, 2, bytes.length);
-    return name;
+    return SocketFile.name(bytes, Arena.ofAuto());
   }
 }

@@ -6,15 +6,7 @@ import org.hghca.linux.LinuxErrno;
 final class MemoryException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  private final long answer;
-
   MemoryException(long bytes, long answer) {
     super("no memory of %d bytes to share: %s".formatted(bytes, LinuxErrno.describe(answer)));
-    this.answer = answer;
-  }
-
-  /** The negative error number. */
-  long answer() {
-    return answer;
   }
 }
