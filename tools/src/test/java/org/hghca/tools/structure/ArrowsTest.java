@@ -135,13 +135,7 @@ class ArrowsTest {
 
   /** Packages with a larger one, and its classes: objects of the verbs, kinds of a message. */
   private static final Map<String, Integer> LARGER_TANGLES =
-      Map.of(
-          "org.hghca.verbs", 19,
-          "org.hghca.driver.object", 7,
-          "org.hghca.cm", 11,
-          "org.hghca.cm.ib", 7,
-          "org.hghca.cm.mad", 15,
-          "org.hghca.tools.perf", 10);
+      Map.of("org.hghca.verbs", 19, "org.hghca.driver.object", 7, "org.hghca.cm.mad", 15);
 
   /** The objects of the verbs on a virtio device. */
   private static final Set<String> VIRTIO_OBJECTS =
@@ -280,13 +274,14 @@ class ArrowsTest {
 
   @Test
   void noCycleOfClassesIsLarge() {
-    assertThat(Arrows.betweenClasses().circles())
-        .allSatisfy(
-            circle -> {
-              String name = Arrows.packageOf(circle.iterator().next());
-              assertThat(circle)
-                  .hasSizeLessThanOrEqualTo(LARGER_TANGLES.getOrDefault(name, LARGEST_TANGLE));
-            });
+    Map<String, Integer> larger =
+        Arrows.betweenClasses().circles().stream()
+            .filter(circle -> circle.size() > LARGEST_TANGLE)
+            .collect(
+                Collectors.toMap(
+                    circle -> Arrows.packageOf(circle.iterator().next()), Set::size, Math::max));
+
+    assertThat(larger).isEqualTo(LARGER_TANGLES);
   }
 
   private static List<Set<String>> circlesOf(String module) {
