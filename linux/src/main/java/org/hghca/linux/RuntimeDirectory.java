@@ -73,7 +73,7 @@ public final class RuntimeDirectory {
       return run.resolve(NAME);
     }
     throw new IOException(
-        "there is no runtime directory: neither $XDG_RUNTIME_DIR nor %s: set -D%s=DIR"
+        "there is no runtime directory: neither $XDG_RUNTIME_DIR nor %s: set JDK_JAVA_OPTIONS=-D%s=DIR"
             .formatted(own, PROPERTY));
   }
 
@@ -84,7 +84,7 @@ public final class RuntimeDirectory {
       check(directory, user);
     } catch (IOException e) {
       throw new IOException(
-          "cannot make %s (%s): set -D%s=DIR to one of yours"
+          "cannot make %s (%s): set JDK_JAVA_OPTIONS=-D%s=DIR to one of yours"
               .formatted(directory, e.getClass().getSimpleName(), PROPERTY),
           e);
     }
@@ -101,7 +101,8 @@ public final class RuntimeDirectory {
                 ? "belongs to user %s".formatted(Integer.toUnsignedString((int) found.get("uid")))
                 : ((int) found.get("mode") & 077) != 0 ? "is open to others: chmod 700 it" : null;
     if (wrong != null) {
-      throw new IOException("%s %s; or set -D%s=DIR".formatted(directory, wrong, PROPERTY));
+      throw new IOException(
+          "%s %s; or set JDK_JAVA_OPTIONS=-D%s=DIR".formatted(directory, wrong, PROPERTY));
     }
   }
 }

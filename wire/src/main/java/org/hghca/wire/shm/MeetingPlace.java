@@ -120,7 +120,7 @@ final class MeetingPlace {
     byte[] bytes = file.toString().getBytes(StandardCharsets.UTF_8);
     if (bytes.length > SocketFile.LONGEST_PATH) {
       throw new IOException(
-          "%s: the path of a socket has up to %d bytes: set -D%s to a shorter one"
+          "%s: the path of a socket has up to %d bytes: set JDK_JAVA_OPTIONS=-D%s=DIR to a shorter one"
               .formatted(file, SocketFile.LONGEST_PATH, RuntimeDirectory.PROPERTY));
     }
     return SocketFile.name(bytes, Arena.ofAuto());
