@@ -24,7 +24,6 @@ class UnreliableTest {
   private static final int UD = 3;
   private static final int SEND = 0x0a;
   private static final int SEND_IMM = 0x0b;
-  private static final int LOCAL_LENGTH = 0x01;
   private static final int LOCAL_QP_OPERATION = 0x02;
   private static final int LOCAL_PROTECTION = 0x04;
   private static final int FLUSHED = 0x05;
@@ -76,11 +75,6 @@ class UnreliableTest {
   private void sendFails(int wqe, int syndrome) {
     assertThat(pair.a.cq.take())
         .isEqualTo(new Completion(pair.a.number, 0xff, true, 0, wqe, 0, syndrome));
-  }
-
-  private void receiveFails(int wqe, int syndrome) {
-    assertThat(pair.b.cq.take())
-        .isEqualTo(new Completion(pair.b.number, 0xff, false, 0, wqe, 0, syndrome));
   }
 
   private static void same(MemorySegment a, long atA, MemorySegment b, long atB, long length) {
