@@ -42,6 +42,8 @@ class EventTypeTest {
     assertThat(EventType.inMask(~0x1F03BEL)).isEmpty();
     assertThat(EventType.of(0x09)).contains(EventType.PORT_CHANGE);
     assertThat(EventType.of(0x06)).isEmpty();
+    assertThat(EventType.of(0x00)).isEmpty();
+    assertThat(EventType.of(0x0A)).isEmpty();
   }
 
   @Test

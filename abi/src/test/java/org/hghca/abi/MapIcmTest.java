@@ -75,6 +75,7 @@ class MapIcmTest {
     assertThat(MapIcm.size(3)).isEqualTo(64);
     assertThat(MapIcm.size(7)).isEqualTo(128);
     assertThat(MapIcm.size(256)).isEqualTo(4096);
+    assertThat(MapIcm.PAGE_SIZE).isEqualTo(4096);
   }
 
   @Test

@@ -13,14 +13,11 @@ import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.Listener;
-import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Requests;
 import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.Gid;
-import org.hghca.verbs.Mtu;
-import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -90,26 +87,14 @@ class ListeningTest {
   }
 
   private Optional<HandshakeEvents> ask(String peer) {
-    Gid gid = context.queryGid(1, 0);
     ConnectRequest request =
-        new ConnectRequest(
+        Requests.of(
             1,
             id.localAddress(),
             new InetSocketAddress(peer, 40000),
-            new Path(gid, 0, gid, 0, 0, 64, 0, 1, Mtu.MTU_1024, 0),
-            Optional.empty(),
-            QpType.RC,
+            Requests.loop(context),
             0x11,
-            false,
-            1,
-            1,
-            1,
-            7,
-            7,
-            false,
-            1,
-            NONE,
-            Optional.empty());
+            1);
     return listeners.getFirst().requested(new Silent(), request);
   }
 

@@ -218,21 +218,6 @@ class ErrorTest {
   }
 
   @Test
-  void messageWithoutAReceiveIsRetransmittedUntilOneIsPosted() {
-    pair.connect(); // minimal RNR timer 12: 640 us
-    pair.a.send(new Piece(source, 0, 8));
-    assertThat(pair.a.cq.hasNext()).isFalse();
-    pair.simulation.advance(Duration.ofNanos(639_999));
-    int slot = pair.b.receive(new Piece(target, 0, 8));
-    pair.simulation.run();
-    assertThat(pair.a.cq.hasNext()).isFalse();
-    pair.simulation.advance(Duration.ofNanos(1));
-    assertThat(pair.a.cq.take().failed()).isFalse();
-    assertThat(pair.b.cq.take().wqe()).isEqualTo(slot);
-    assertThat(pair.rightHca().counters().rnrNaksSent()).isEqualTo(1);
-  }
-
-  @Test
   void rnrRetriesAreExhausted() {
     pair.a.context.set(QueuePairContext.RNR_RETRY, 1);
     pair.connect();

@@ -74,11 +74,32 @@ class KeptTranslationTest {
     return pair.a.cq.take();
   }
 
+  private void writeByte(Host.Qp sender) {
+    sender.write(target, 0, new Piece(source, 0, 1));
+  }
+
+  /** A queue pair that completes into a queue, with a peer of its own. */
+  private Host.Qp connected(Host.Cq queue) {
+    Host.Qp sender = left.qp(queue);
+    Host.connect(left, sender, right, right.qp());
+    return sender;
+  }
+
+  private void writeEntries(Host host, long first, long... pages) {
+    WriteMtt.encode(host.in(), first, pages);
+    host.must(HcrCommand.WRITE_MTT, 0, pages.length);
+  }
+
   private void assertArrivesIn(MemorySegment memory) {
     for (long page = 0; page < 3; page++) {
       assertThat(memory.get(ValueLayout.JAVA_BYTE, page * PAGE)).isEqualTo(content);
       assertThat(memory.get(ValueLayout.JAVA_BYTE, page * PAGE + PAGE - 1)).isEqualTo(content);
     }
+  }
+
+  private void assertWritesInto(MemorySegment memory) {
+    assertThat(write().failed()).isFalse();
+    assertArrivesIn(memory);
   }
 
   /** The index of the first entry in the MTT of the target. */
@@ -110,17 +131,14 @@ class KeptTranslationTest {
 
   @Test
   void writtenMttEntriesHoldAtOnce() {
-    WriteMtt.encode(right.in(), firstPage(), pagesOfOther());
-    right.must(HcrCommand.WRITE_MTT, 0, 3);
-    assertThat(write().failed()).isFalse();
-    assertArrivesIn(other.segment());
+    writeEntries(right, firstPage(), pagesOfOther());
+    assertWritesInto(other.segment());
   }
 
   /** Only the middle page lies elsewhere: it is not taken for one that follows the first. */
   @Test
   void oneWrittenEntryHoldsAlone() {
-    WriteMtt.encode(right.in(), firstPage() + 1, new long[] {other.iova(0)});
-    right.must(HcrCommand.WRITE_MTT, 0, 1);
+    writeEntries(right, firstPage() + 1, other.iova(0));
     assertThat(write().failed()).isFalse();
     assertThat(other.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(content);
     assertThat(target.memory().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(content);
@@ -138,8 +156,7 @@ class KeptTranslationTest {
   void entryTakenAgainHasItsNewPages() {
     long spare = firstPage() + 64;
     moveTo(spare, pagesOfOther());
-    assertThat(write().failed()).isFalse();
-    assertArrivesIn(other.segment());
+    assertWritesInto(other.segment());
   }
 
   @Test
@@ -151,8 +168,7 @@ class KeptTranslationTest {
   }
 
   private void moveTo(long first, long[] pages) {
-    WriteMtt.encode(right.in(), first, pages);
-    right.must(HcrCommand.WRITE_MTT, 0, 3);
+    writeEntries(right, first, pages);
     right.must(HcrCommand.HW2SW_MPT, 0, target.key());
     give(Host.ALL, first);
   }
@@ -161,8 +177,7 @@ class KeptTranslationTest {
   void entriesMayLieInTwoPagesOfTheTable() {
     moveTo(PAGE / 8 - 1, pagesOfOther());
     for (int i = 0; i < 2; i++) {
-      assertThat(write().failed()).isFalse();
-      assertArrivesIn(other.segment());
+      assertWritesInto(other.segment());
     }
   }
 
@@ -172,24 +187,21 @@ class KeptTranslationTest {
     long[] pages = {other.iova(0), other.iova(2 * PAGE), other.iova(PAGE)};
     for (int first = PAGE / 8 - 2; first < PAGE / 8; first++) {
       moveTo(first, pages);
-      assertThat(write().failed()).isFalse();
-      assertArrivesIn(other.segment());
+      assertWritesInto(other.segment());
     }
   }
 
   @Test
   void mptIsReadWhereItIsMappedNow() {
     long spare = firstPage() + 64;
-    WriteMtt.encode(right.in(), spare, pagesOfOther());
-    right.must(HcrCommand.WRITE_MTT, 0, 3);
+    writeEntries(right, spare, pagesOfOther());
     write();
     MemorySegment tables = right.icm.segment();
     MemorySegment.copy(
         tables, (long) MPT_PAGE * PAGE, tables, (long) FREE_PAGE * PAGE, (long) PAGE);
     Mpt.MTT_SEGMENT.setLong(tables, (long) FREE_PAGE * PAGE + (long) target.key() * ENTRY, spare);
     map(Host.MPT, FREE_PAGE);
-    assertThat(write().failed()).isFalse();
-    assertArrivesIn(other.segment());
+    assertWritesInto(other.segment());
   }
 
   @Test
@@ -204,8 +216,7 @@ class KeptTranslationTest {
           other.iova((long) i * PAGE));
     }
     map(Host.MTT, FREE_PAGE);
-    assertThat(write().failed()).isFalse();
-    assertArrivesIn(other.segment());
+    assertWritesInto(other.segment());
   }
 
   /**
@@ -218,10 +229,8 @@ class KeptTranslationTest {
     Host.Qp sender = left.qp();
     Host.connect(left, sender, right, right.qp());
     long behind = 1024L * PAGE;
-    WriteMtt.encode(right.in(), 1023, new long[] {other.iova(0)});
-    right.must(HcrCommand.WRITE_MTT, 0, 1);
-    WriteMtt.encode(right.in(), 2047, new long[] {0xdead_0000_0000L});
-    right.must(HcrCommand.WRITE_MTT, 0, 1);
+    writeEntries(right, 1023, other.iova(0));
+    writeEntries(right, 2047, 0xdead_0000_0000L);
     right.must(HcrCommand.HW2SW_MPT, 0, target.key());
     right.must(HcrCommand.HW2SW_MPT, 0, absurd.key());
     give(target, Host.ALL, behind + PAGE, 1023);
@@ -249,23 +258,20 @@ class KeptTranslationTest {
     to.segment().copyFrom(ring.asSlice(0, PAGE));
     long first =
         Mpt.MTT_SEGMENT.getLong(host.icm.segment(), (long) MPT_PAGE * PAGE + (long) key * ENTRY);
-    WriteMtt.encode(host.in(), first, new long[] {to.iova(0)});
-    host.must(HcrCommand.WRITE_MTT, 0, 1);
+    writeEntries(host, first, to.iova(0));
   }
 
   @Test
   void completionsAreWrittenWhereTheirQueueIsNow() {
     Host.Cq queue = left.cq(6);
     int key = left.lastKey();
-    Host.Qp sender = left.qp(queue);
-    Host.Qp receiver = right.qp();
-    Host.connect(left, sender, right, receiver);
-    sender.write(target, 0, new Piece(source, 0, 1));
+    Host.Qp sender = connected(queue);
+    writeByte(sender);
     assertThat(queue.take().failed()).isFalse();
     DmaMapping elsewhere = left.function.allocate(PAGE);
     move(left, key, queue.ring, elsewhere);
 
-    sender.write(target, 0, new Piece(source, 0, 1));
+    writeByte(sender);
 
     assertThat(queue.hasNext()).isFalse();
     long second = Cqe.SIZE;
@@ -277,14 +283,12 @@ class KeptTranslationTest {
   void completionsOfAQueueWhoseEntryWasReturnedAreLost() {
     Host.Cq queue = left.cq(6);
     int key = left.lastKey();
-    Host.Qp sender = left.qp(queue);
-    Host.Qp receiver = right.qp();
-    Host.connect(left, sender, right, receiver);
-    sender.write(target, 0, new Piece(source, 0, 1));
+    Host.Qp sender = connected(queue);
+    writeByte(sender);
     assertThat(queue.take().failed()).isFalse();
     left.must(HcrCommand.HW2SW_MPT, 0, key);
 
-    sender.write(target, 0, new Piece(source, 0, 1));
+    writeByte(sender);
 
     assertThat(queue.hasNext()).isFalse();
     assertThat(left.hca().faultCount()).isPositive();
@@ -347,17 +351,14 @@ class KeptTranslationTest {
     left.must(HcrCommand.SW2HW_MPT, 0, key);
     DmaMapping elsewhere = left.function.allocate(PAGE);
     Cqe.fill(elsewhere.segment(), 0, PAGE / Cqe.SIZE);
-    WriteMtt.encode(left.in(), first + 1, new long[] {elsewhere.iova(0)});
-    left.must(HcrCommand.WRITE_MTT, 0, 1);
-    Host.Qp sender = left.qp(queue);
-    Host.Qp receiver = right.qp();
-    Host.connect(left, sender, right, receiver);
+    writeEntries(left, first + 1, elsewhere.iova(0));
+    Host.Qp sender = connected(queue);
     for (int i = 0; i < PAGE / Cqe.SIZE; i++) {
-      sender.write(target, 0, new Piece(source, 0, 1));
+      writeByte(sender);
       assertThat(queue.take().failed()).isFalse();
     }
 
-    sender.write(target, 0, new Piece(source, 0, 1));
+    writeByte(sender);
 
     assertThat(queue.hasNext()).as("behind the page").isFalse();
     assertThat(Cqe.qpn(elsewhere.segment(), 0)).isEqualTo(sender.number);
@@ -370,8 +371,7 @@ class KeptTranslationTest {
     int entries = PAGE / Cqe.SIZE;
     Host.Cq queue = left.cq(7);
     int key = left.lastKey();
-    Host.Qp sender = left.qp(queue);
-    Host.connect(left, sender, right, right.qp());
+    Host.Qp sender = connected(queue);
     long at = (long) CQC_PAGE * PAGE + (long) queue.number * CQC_SLOT;
     MemorySegment context = left.icm.segment().asSlice(at, CompletionQueueContext.LAYOUT.size());
     assertThat(CompletionQueueContext.LOG_SIZE.get(context)).isEqualTo(7);
@@ -380,11 +380,11 @@ class KeptTranslationTest {
     Cqe.fill(elsewhere.segment(), PAGE, entries);
     move(left, key, queue.ring, elsewhere);
     for (int i = 0; i < entries; i++) {
-      sender.write(target, 0, new Piece(source, 0, 1));
+      writeByte(sender);
       assertThat(Cqe.qpn(elsewhere.segment(), (long) i * Cqe.SIZE)).isEqualTo(sender.number);
     }
 
-    sender.write(target, 0, new Piece(source, 0, 1));
+    writeByte(sender);
 
     assertThat(Cqe.owner(elsewhere.segment(), PAGE)).as("behind it").isEqualTo(Cqe.SENTINEL);
     assertThat(left.hca().faultCount()).isPositive();
@@ -399,7 +399,7 @@ class KeptTranslationTest {
       Host.Qp sender = senderInto(elsewhere);
       Thread closing = Thread.ofPlatform().start(elsewhere::close);
       while (sender.state() != QpcState.ERR) { // at the latest when the queue is full
-        sender.write(target, 0, new Piece(source, 0, 1));
+        writeByte(sender);
       }
       closing.join();
     }
@@ -428,11 +428,11 @@ class KeptTranslationTest {
 
   private void completionsAreLostAfter(Runnable end, DmaMapping elsewhere) {
     Host.Qp sender = senderInto(elsewhere);
-    sender.write(target, 0, new Piece(source, 0, 1));
+    writeByte(sender);
     assertThat(Cqe.qpn(elsewhere.segment(), 0)).isEqualTo(sender.number);
     end.run();
 
-    sender.write(target, 0, new Piece(source, 0, 1));
+    writeByte(sender);
 
     assertThat(left.hca().faultCount()).isPositive();
     assertThat(sender.state()).isEqualTo(QpcState.ERR);
@@ -442,8 +442,7 @@ class KeptTranslationTest {
   private Host.Qp senderInto(DmaMapping elsewhere) {
     Host.Cq queue = left.cq(6);
     int key = left.lastKey();
-    Host.Qp sender = left.qp(queue);
-    Host.connect(left, sender, right, right.qp());
+    Host.Qp sender = connected(queue);
     move(left, key, queue.ring, elsewhere);
     return sender;
   }

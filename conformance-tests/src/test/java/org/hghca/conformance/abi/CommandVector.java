@@ -70,10 +70,6 @@ public record CommandVector(
     return Bytes.of(inbox);
   }
 
-  MemorySegment outboxBytes() {
-    return Bytes.of(outbox);
-  }
-
   int count() {
     return Vectors.number(inModifier);
   }

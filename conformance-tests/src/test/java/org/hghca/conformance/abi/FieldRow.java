@@ -22,9 +22,10 @@ import org.hghca.abi.MailboxLayout;
  */
 record FieldRow(
     String name, MailboxField field, int offset, String mask, String bytes, long value) {
-  static FieldRow row(
-      String name, MailboxField field, int offset, String mask, String bytes, long value) {
-    return new FieldRow(name, field, offset, mask, bytes, value);
+  /** A row whose value is what the bits of the mask have; those of two dwords keep their place. */
+  static FieldRow row(String name, MailboxField field, int offset, String mask, String bytes) {
+    int shift = mask.length() == 16 ? 0 : Long.numberOfTrailingZeros(number(mask));
+    return new FieldRow(name, field, offset, mask, bytes, number(bytes) >>> shift);
   }
 
   /** Writes and reads the field alone, among zeros and among ones. */

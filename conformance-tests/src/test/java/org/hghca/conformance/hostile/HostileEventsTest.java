@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventType;
 import org.hghca.verbs.AsyncEvent;
@@ -25,9 +27,11 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -207,44 +211,26 @@ class HostileEventsTest {
     victim.exchange();
   }
 
-  /** Completions that the device never reports are found, despite constant interrupts. */
-  @Test
-  void lostEventsOnlyDelayDespiteSpuriousInterrupts() throws Exception {
-    victim
-        .device()
-        .turn(
-            new Sabotage() {
-              @Override
-              public boolean dmaWrite(long iova, MemorySegment bytes) {
-                return !forger.isEvent(iova);
-              }
-            });
-    AtomicBoolean over = new AtomicBoolean();
-    CountDownLatch begun = new CountDownLatch(1);
-    Thread noise =
-        Thread.ofPlatform()
-            .daemon()
-            .start(
-                () -> {
-                  while (!over.get()) {
-                    forger.interrupt(1);
-                    begun.countDown();
-                    Thread.yield();
-                  }
-                });
-    try {
-      begun.await();
-      victim.exchange();
-      assertThat(noise.isAlive()).isTrue();
-    } finally {
-      over.set(true);
-      noise.join(Duration.ofSeconds(LIMIT_SECONDS));
-    }
+  static Stream<Named<Consumer<EventForger>>> noises() {
+    return Stream.of(
+        Named.of(
+            "spurious interrupts",
+            forger -> {
+              forger.interrupt(1);
+              Thread.yield();
+            }),
+        Named.of(
+            "other events",
+            forger -> {
+              forger.forge(0, 0xee, 0, 0);
+              forger.interrupt(0);
+            }));
   }
 
-  /** As {@link #lostEventsOnlyDelayDespiteSpuriousInterrupts}, with useless events. */
-  @Test
-  void lostEventsOnlyDelayDespiteConstantOtherEvents() throws Exception {
+  /** Completions that the device never reports are found, despite constant noise. */
+  @ParameterizedTest
+  @MethodSource("noises")
+  void lostEventsOnlyDelayDespite(Consumer<EventForger> noise) throws Exception {
     victim
         .device()
         .turn(
@@ -256,24 +242,23 @@ class HostileEventsTest {
             });
     AtomicBoolean over = new AtomicBoolean();
     CountDownLatch begun = new CountDownLatch(1);
-    Thread noise =
+    Thread thread =
         Thread.ofPlatform()
             .daemon()
             .start(
                 () -> {
                   while (!over.get()) {
-                    forger.forge(0, 0xee, 0, 0);
-                    forger.interrupt(0);
+                    noise.accept(forger);
                     begun.countDown();
                   }
                 });
     try {
       begun.await();
       victim.exchange();
-      assertThat(noise.isAlive()).isTrue();
+      assertThat(thread.isAlive()).isTrue();
     } finally {
       over.set(true);
-      noise.join(Duration.ofSeconds(LIMIT_SECONDS));
+      thread.join(Duration.ofSeconds(LIMIT_SECONDS));
     }
   }
 

@@ -2,11 +2,11 @@ package org.hghca.cm.ib;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.ib.Pair.assertFails;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.ib.VirtualNetwork.Node;
 import org.hghca.cm.ib.VirtualNetwork.Sent;
@@ -18,7 +18,6 @@ import org.hghca.cm.mad.Rep;
 import org.hghca.cm.mad.Req;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
 /** What is refused while a connection begins, by the peer and at once, in virtual time. */
@@ -27,11 +26,6 @@ class HandshakeRefusalTest {
   private final VirtualNetwork net = pair.net;
   private final Node a = pair.a;
   private final Node b = pair.b;
-
-  private static void assertFails(Errno errno, ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
-  }
 
   @Test
   void noListenerOnThePort() {

@@ -1,13 +1,12 @@
 package org.hghca.cm.ib;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.ib.Pair.assertFails;
 
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Path;
@@ -26,7 +25,6 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,11 +36,6 @@ class HandshakeTest {
   private final VirtualNetwork net = pair.net;
   private final Node a = pair.a;
   private final Node b = pair.b;
-
-  private static void assertFails(Errno errno, ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
-  }
 
   @Test
   void connectionIsSetUpAndReleased() {

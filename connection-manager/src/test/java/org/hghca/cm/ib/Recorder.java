@@ -5,12 +5,11 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.Handshake;
-import org.hghca.cm.carrier.HandshakeEvents;
+import org.hghca.cm.carrier.NamedEvents;
 import org.hghca.cm.carrier.PrivateData;
-import org.hghca.verbs.VerbsException;
 
 /** One end of a connection and what happened to it. */
-final class Recorder implements HandshakeEvents {
+final class Recorder extends NamedEvents {
   final List<String> events = new ArrayList<>();
   ConnectReply reply;
   PrivateData privateData;
@@ -48,20 +47,20 @@ final class Recorder implements HandshakeEvents {
   }
 
   @Override
+  protected void add(String event) {
+    events.add(event);
+  }
+
+  @Override
   public void replied(ConnectReply with) {
-    events.add("replied");
+    super.replied(with);
     reply = with;
     onReply.accept(handshake);
   }
 
   @Override
-  public void established() {
-    events.add("established");
-  }
-
-  @Override
   public void rejected(int reason, PrivateData data) {
-    events.add("rejected " + reason);
+    super.rejected(reason, data);
     privateData = data;
   }
 
@@ -73,18 +72,8 @@ final class Recorder implements HandshakeEvents {
 
   @Override
   public void disconnected(PrivateData data) {
-    events.add("disconnected");
+    super.disconnected(data);
     privateData = data;
     onDisconnect.accept(handshake);
-  }
-
-  @Override
-  public void timeWaitExited() {
-    events.add("timeWaitExited");
-  }
-
-  @Override
-  public void failed(VerbsException cause) {
-    events.add("failed: " + cause.getMessage());
   }
 }

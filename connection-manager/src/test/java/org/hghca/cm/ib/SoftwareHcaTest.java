@@ -16,8 +16,10 @@ import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.Listener;
+import org.hghca.cm.carrier.NamedEvents;
 import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Requests;
 import org.hghca.cm.carrier.ServiceEvents;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceReply;
@@ -26,7 +28,6 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
-import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -81,33 +82,27 @@ class SoftwareHcaTest {
   }
 
   private ConnectRequest request(int qpNumber) {
-    return new ConnectRequest(
+    return Requests.of(
         SERVICE,
         new InetSocketAddress("10.0.0.1", 40000),
         new InetSocketAddress("10.0.0.2", 7174),
         path(),
-        Optional.empty(),
-        QpType.RC,
         qpNumber,
-        false,
-        qpNumber,
-        1,
-        1,
-        7,
-        7,
-        false,
-        8,
-        PrivateData.EMPTY,
-        Optional.empty());
+        8);
   }
 
   /** One end, which does what is due at once and reports what happened. */
-  private static final class End implements HandshakeEvents {
+  private static final class End extends NamedEvents {
     private final BlockingQueue<String> events;
     private volatile Handshake handshake;
 
     End(BlockingQueue<String> events) {
       this.events = events;
+    }
+
+    @Override
+    protected void add(String event) {
+      events.add(event);
     }
 
     @Override
@@ -117,37 +112,12 @@ class SoftwareHcaTest {
     }
 
     @Override
-    public void established() {
-      events.add("established");
-    }
-
-    @Override
-    public void rejected(int reason, PrivateData privateData) {
-      events.add("rejected " + reason);
-    }
-
-    @Override
-    public void unreachable(String tried) {
-      events.add("unreachable: " + tried);
-    }
-
-    @Override
     public void disconnected(PrivateData privateData) {
       try {
         handshake.disconnect(PrivateData.EMPTY);
       } catch (VerbsException e) {
         assertThat(e.errno()).isEqualTo(Errno.EINVAL); // it was this end that has ended it
       }
-    }
-
-    @Override
-    public void timeWaitExited() {
-      events.add("timeWaitExited");
-    }
-
-    @Override
-    public void failed(VerbsException cause) {
-      events.add("failed: " + cause.getMessage());
     }
   }
 
@@ -171,19 +141,7 @@ class SoftwareHcaTest {
       public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
         End end = new End(events);
         end.handshake = handshake;
-        handshake.reply(
-            new ConnectReply(
-                request.path(),
-                0x80_0000 + request.qpNumber(),
-                false,
-                1,
-                1,
-                1,
-                7,
-                false,
-                15,
-                PrivateData.EMPTY,
-                Optional.empty()));
+        handshake.reply(Requests.reply(request.path(), 0x80_0000 + request.qpNumber(), 15));
         return Optional.of(end);
       }
 
@@ -268,24 +226,7 @@ class SoftwareHcaTest {
     ConnectRequest r = request(0x11);
     Path path = new Path(A, index(a, A), nobody, 0, 0, 64, 0, 1, Mtu.MTU_1024, 8);
     asking.connect(
-        new ConnectRequest(
-            SERVICE,
-            r.local(),
-            new InetSocketAddress("10.0.0.99", 7174),
-            path,
-            r.alternate(),
-            QpType.RC,
-            0x11,
-            false,
-            1,
-            1,
-            1,
-            7,
-            7,
-            false,
-            8,
-            PrivateData.EMPTY,
-            Optional.empty()),
+        Requests.of(SERVICE, r.local(), new InetSocketAddress("10.0.0.99", 7174), path, 0x11, 8),
         new End(events));
     assertThat(events.poll(50, TimeUnit.SECONDS)).contains("unreachable", "is not known");
     await(() -> asking.size() == 0);

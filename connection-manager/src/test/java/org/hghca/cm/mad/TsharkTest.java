@@ -201,27 +201,19 @@ class TsharkTest {
   /** What messages with both communication IDs have in common. */
   private static Map<String, String> both(
       String message, int localId, int remoteId, PrivateData privateData) {
-    return of(
-        message + ".localcommid",
-        hex(localId, 4),
-        message + ".remotecommid",
-        hex(remoteId, 4),
-        message + ".private",
-        privateData.toString());
+    Map<String, String> fields = new TreeMap<>();
+    fields.put(message + ".localcommid", hex(localId, 4));
+    fields.put(message + ".remotecommid", hex(remoteId, 4));
+    fields.put(message + ".private", privateData.toString());
+    return fields;
   }
 
   private static Map<String, String> of(Rej rej) {
     Map<String, String> fields = both("rej", rej.localId(), rej.remoteId(), rej.privateData());
-    fields.putAll(
-        of(
-            "rej.msgrej",
-            hex(rej.message(), 1),
-            "rej.rejinfolen",
-            hex(rej.information().length(), 1),
-            "rej.reason",
-            hex(rej.reason(), 2),
-            "rej.ari",
-            rej.information() + "00".repeat(72 - rej.information().length())));
+    fields.put("rej.msgrej", hex(rej.message(), 1));
+    fields.put("rej.rejinfolen", hex(rej.information().length(), 1));
+    fields.put("rej.reason", hex(rej.reason(), 2));
+    fields.put("rej.ari", rej.information() + "00".repeat(72 - rej.information().length()));
     return fields;
   }
 
@@ -230,56 +222,31 @@ class TsharkTest {
    */
   private static Map<String, String> of(Req req) {
     PathFields primary = req.primary();
-    Map<String, String> fields =
-        of(
-            "req",
-            hex(req.localId(), 4),
-            "req.serviceid",
-            hex(req.serviceId(), 8),
-            "req.localcaguid",
-            hex(req.caGuid(), 8),
-            "req.localqkey",
-            "0x00000000",
-            "req.localqpn",
-            hex(req.qpNumber(), 3),
-            "req.responderres",
-            hex(req.responderResources(), 1),
-            "req.localeecn",
-            "0x000000",
-            "req.initdepth",
-            hex(req.initiatorDepth(), 1),
-            "req.remoteeecn",
-            "0x000000",
-            "req.remoteresptout",
-            hex(req.remoteResponseTimeout(), 1),
-            "req.transpsvctype",
-            hex(req.transport(), 1),
-            "req.e2eflowctrl",
-            hex(req.flowControl()),
-            "req.startpsn",
-            hex(req.startingPsn(), 3),
-            "req.localresptout",
-            hex(req.localResponseTimeout(), 1),
-            "req.retrcount",
-            hex(req.retryCount(), 1),
-            "req.pkey",
-            hex(req.partitionKey(), 2),
-            "req.pppmtu",
-            hex(req.pathMtu(), 1),
-            "req.rdcexist",
-            "0x00",
-            "req.rnrretrcount",
-            hex(req.rnrRetry(), 1),
-            "req.maxcmretr",
-            hex(req.maxCmRetries(), 1),
-            "req.srq",
-            hex(req.sharedReceiveQueue()),
-            "req.ext_transport",
-            "0x00",
-            "req.prim_localgid_ipv4",
-            ipv4(primary.localGid()),
-            "req.prim_remotegid_ipv4",
-            ipv4(primary.remoteGid()));
+    Map<String, String> fields = new TreeMap<>();
+    fields.put("req", hex(req.localId(), 4));
+    fields.put("req.serviceid", hex(req.serviceId(), 8));
+    fields.put("req.localcaguid", hex(req.caGuid(), 8));
+    fields.put("req.localqkey", "0x00000000");
+    fields.put("req.localqpn", hex(req.qpNumber(), 3));
+    fields.put("req.responderres", hex(req.responderResources(), 1));
+    fields.put("req.localeecn", "0x000000");
+    fields.put("req.initdepth", hex(req.initiatorDepth(), 1));
+    fields.put("req.remoteeecn", "0x000000");
+    fields.put("req.remoteresptout", hex(req.remoteResponseTimeout(), 1));
+    fields.put("req.transpsvctype", hex(req.transport(), 1));
+    fields.put("req.e2eflowctrl", hex(req.flowControl()));
+    fields.put("req.startpsn", hex(req.startingPsn(), 3));
+    fields.put("req.localresptout", hex(req.localResponseTimeout(), 1));
+    fields.put("req.retrcount", hex(req.retryCount(), 1));
+    fields.put("req.pkey", hex(req.partitionKey(), 2));
+    fields.put("req.pppmtu", hex(req.pathMtu(), 1));
+    fields.put("req.rdcexist", "0x00");
+    fields.put("req.rnrretrcount", hex(req.rnrRetry(), 1));
+    fields.put("req.maxcmretr", hex(req.maxCmRetries(), 1));
+    fields.put("req.srq", hex(req.sharedReceiveQueue()));
+    fields.put("req.ext_transport", "0x00");
+    fields.put("req.prim_localgid_ipv4", ipv4(primary.localGid()));
+    fields.put("req.prim_remotegid_ipv4", ipv4(primary.remoteGid()));
     fields.putAll(of("req.prim_", primary));
     req.alternate()
         .ifPresent(
@@ -293,85 +260,47 @@ class TsharkTest {
       return fields;
     }
     CmaHeader header = CmaHeader.read(req.privateData()).orElseThrow();
-    fields.putAll(
-        of(
-            "req.serviceid.dport",
-            hex(req.serviceId(), 2),
-            "req.ip_cm.majv",
-            "0x00",
-            "req.ip_cm.minv",
-            "0x00",
-            "req.ip_cm.ipv",
-            "0x04",
-            "req.ip_cm.sport",
-            hex(header.sourcePort(), 2),
-            "req.ip_cm.sip4",
-            header.source().getHostAddress(),
-            "req.ip_cm.dip4",
-            header.destination().getHostAddress(),
-            "req.ip_cm.private",
-            "00".repeat(56)));
+    fields.put("req.serviceid.dport", hex(req.serviceId(), 2));
+    fields.put("req.ip_cm.majv", "0x00");
+    fields.put("req.ip_cm.minv", "0x00");
+    fields.put("req.ip_cm.ipv", "0x04");
+    fields.put("req.ip_cm.sport", hex(header.sourcePort(), 2));
+    fields.put("req.ip_cm.sip4", header.source().getHostAddress());
+    fields.put("req.ip_cm.dip4", header.destination().getHostAddress());
+    fields.put("req.ip_cm.private", "00".repeat(56));
     return fields;
   }
 
   /** A path without its GIDs, of which Wireshark shows the primary ones as IPv4 addresses. */
   private static Map<String, String> of(String prefix, PathFields path) {
-    return of(
-        prefix + "locallid",
-        "" + path.localLid(),
-        prefix + "remotelid",
-        "" + path.remoteLid(),
-        prefix + "tfcclass",
-        hex(path.trafficClass(), 1),
-        prefix + "hoplim",
-        hex(path.hopLimit(), 1),
-        prefix + "sl",
-        hex(path.serviceLevel(), 1),
-        prefix + "subnetlocal",
-        hex(path.subnetLocal()),
-        prefix + "localacktout",
-        hex(path.ackTimeout(), 1));
+    Map<String, String> fields = new TreeMap<>();
+    fields.put(prefix + "locallid", "" + path.localLid());
+    fields.put(prefix + "remotelid", "" + path.remoteLid());
+    fields.put(prefix + "tfcclass", hex(path.trafficClass(), 1));
+    fields.put(prefix + "hoplim", hex(path.hopLimit(), 1));
+    fields.put(prefix + "sl", hex(path.serviceLevel(), 1));
+    fields.put(prefix + "subnetlocal", hex(path.subnetLocal()));
+    fields.put(prefix + "localacktout", hex(path.ackTimeout(), 1));
+    return fields;
   }
 
   private static Map<String, String> of(Rep rep) {
-    return of(
-        "rep",
-        hex(rep.localId(), 4),
-        "rep.remotecommid",
-        hex(rep.remoteId(), 4),
-        "rep.localqkey",
-        "0x00000000",
-        "rep.localqpn",
-        hex(rep.qpNumber(), 3),
-        "rep.localeecn",
-        "0x000000",
-        "rep.startpsn",
-        hex(rep.startingPsn(), 3),
-        "rep.respres",
-        hex(rep.responderResources(), 1),
-        "rep.initdepth",
-        hex(rep.initiatorDepth(), 1),
-        "rep.tgtackdelay",
-        hex(rep.targetAckDelay(), 1),
-        "rep.failoveracc",
-        hex(rep.failoverAccepted(), 1),
-        "rep.e2eflowctrl",
-        hex(rep.flowControl()),
-        "rep.rnrretrcount",
-        hex(rep.rnrRetry(), 1),
-        "rep.srq",
-        hex(rep.sharedReceiveQueue()),
-        "rep.localcaguid",
-        hex(rep.caGuid(), 8),
-        "rep.private",
-        rep.privateData().toString());
-  }
-
-  private static Map<String, String> of(String... namesAndValues) {
     Map<String, String> fields = new TreeMap<>();
-    for (int i = 0; i < namesAndValues.length; i += 2) {
-      fields.put(namesAndValues[i], namesAndValues[i + 1]);
-    }
+    fields.put("rep", hex(rep.localId(), 4));
+    fields.put("rep.remotecommid", hex(rep.remoteId(), 4));
+    fields.put("rep.localqkey", "0x00000000");
+    fields.put("rep.localqpn", hex(rep.qpNumber(), 3));
+    fields.put("rep.localeecn", "0x000000");
+    fields.put("rep.startpsn", hex(rep.startingPsn(), 3));
+    fields.put("rep.respres", hex(rep.responderResources(), 1));
+    fields.put("rep.initdepth", hex(rep.initiatorDepth(), 1));
+    fields.put("rep.tgtackdelay", hex(rep.targetAckDelay(), 1));
+    fields.put("rep.failoveracc", hex(rep.failoverAccepted(), 1));
+    fields.put("rep.e2eflowctrl", hex(rep.flowControl()));
+    fields.put("rep.rnrretrcount", hex(rep.rnrRetry(), 1));
+    fields.put("rep.srq", hex(rep.sharedReceiveQueue()));
+    fields.put("rep.localcaguid", hex(rep.caGuid(), 8));
+    fields.put("rep.private", rep.privateData().toString());
     return fields;
   }
 

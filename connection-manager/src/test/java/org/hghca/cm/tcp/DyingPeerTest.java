@@ -12,17 +12,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.IntStream;
 import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
-import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Requests;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.Gid;
-import org.hghca.verbs.Mtu;
-import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -66,30 +62,17 @@ class DyingPeerTest {
   }
 
   private ConnectRequest request(InetSocketAddress to) {
-    Gid gid = context.queryGid(1, 0);
-    return new ConnectRequest(
+    return Requests.of(
         0x0106_0000L | to.getPort(),
         new InetSocketAddress(to.getAddress(), 40000),
         to,
-        new Path(gid, 0, gid, 0, 0, 64, 0, 1, Mtu.MTU_1024, 0),
-        Optional.empty(),
-        QpType.RC,
+        Requests.loop(context),
         0x11,
-        false,
-        1,
-        1,
-        1,
-        7,
-        7,
-        false,
-        1,
-        PrivateData.EMPTY,
-        Optional.empty());
+        1);
   }
 
   private static ConnectReply reply(ConnectRequest to) {
-    return new ConnectReply(
-        to.path(), 0x12, false, 2, 1, 1, 7, false, 1, PrivateData.EMPTY, Optional.empty());
+    return Requests.reply(to.path(), 0x12, 1);
   }
 
   private static byte[] bytes(Message message) {
@@ -224,9 +207,9 @@ class DyingPeerTest {
     assertEvents(
         handshake,
         switch (dying) {
-          case READY -> whole ? "established, disconnected, time wait exited" : unconfirmed();
+          case READY -> whole ? "established, disconnected, timeWaitExited" : unconfirmed();
           case REJECT -> whole ? "rejected 28" : unconfirmed();
-          default -> "disconnected, time wait exited";
+          default -> "disconnected, timeWaitExited";
         });
   }
 
@@ -269,14 +252,14 @@ class DyingPeerTest {
     }
     String confirmed =
         death == Death.SILENCE
-            ? "replied, established, disconnected, time wait exited"
+            ? "replied, established, disconnected, timeWaitExited"
             : "replied, rejected 4";
     assertEvents(
         handshake,
         switch (dying) {
           case REPLY -> whole ? confirmed : "unreachable";
           case REJECT -> whole ? "rejected 28" : "unreachable";
-          default -> "disconnected, time wait exited";
+          default -> "disconnected, timeWaitExited";
         });
   }
 }

@@ -5,18 +5,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.Listener;
-import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.NamedEvents;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceRequest;
-import org.hghca.verbs.VerbsException;
 
 /** A listener, and what is reported to the handshakes that it takes. */
-final class Recorder implements Listener, HandshakeEvents {
+final class Recorder extends NamedEvents implements Listener {
   private final BlockingQueue<Handshake> handshakes = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
 
@@ -66,37 +64,7 @@ final class Recorder implements Listener, HandshakeEvents {
   }
 
   @Override
-  public void replied(ConnectReply reply) {
-    events.add("replied");
-  }
-
-  @Override
-  public void established() {
-    events.add("established");
-  }
-
-  @Override
-  public void rejected(int reason, PrivateData privateData) {
-    events.add("rejected " + reason);
-  }
-
-  @Override
-  public void unreachable(String tried) {
-    events.add("unreachable: " + tried);
-  }
-
-  @Override
-  public void disconnected(PrivateData privateData) {
-    events.add("disconnected");
-  }
-
-  @Override
-  public void timeWaitExited() {
-    events.add("time wait exited");
-  }
-
-  @Override
-  public void failed(VerbsException cause) {
-    events.add("failed: " + cause.getMessage());
+  protected void add(String event) {
+    events.add(event);
   }
 }

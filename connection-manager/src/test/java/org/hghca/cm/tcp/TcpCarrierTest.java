@@ -15,20 +15,16 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.hghca.cm.carrier.ConnectReply;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
-import org.hghca.cm.carrier.Path;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.Registration;
+import org.hghca.cm.carrier.Requests;
 import org.hghca.cm.carrier.ServiceRequest;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.Gid;
-import org.hghca.verbs.Mtu;
-import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -80,31 +76,17 @@ class TcpCarrierTest {
   }
 
   private ConnectRequest request() {
-    Gid gid = context.queryGid(1, 0);
-    Path path = new Path(gid, 0, gid, 0, 0, 64, 0, 1, Mtu.MTU_1024, 0);
-    return new ConnectRequest(
+    return Requests.of(
         serviceId(),
         new InetSocketAddress(address.getAddress(), 40000),
         address,
-        path,
-        Optional.empty(),
-        QpType.RC,
+        Requests.loop(context),
         0x11,
-        false,
-        1,
-        1,
-        1,
-        7,
-        7,
-        false,
-        1,
-        PrivateData.EMPTY,
-        Optional.empty());
+        1);
   }
 
   private ConnectReply reply() {
-    return new ConnectReply(
-        request().path(), 0x12, false, 2, 1, 1, 7, false, 1, PrivateData.EMPTY, Optional.empty());
+    return Requests.reply(request().path(), 0x12, 1);
   }
 
   private Socket socket(byte[] bytes) throws IOException {
@@ -324,7 +306,7 @@ class TcpCarrierTest {
       assertThat(active.event()).isEqualTo("disconnected");
       interrupted(() -> asking.disconnect(PrivateData.EMPTY));
       assertThat(passive.event()).isEqualTo("disconnected");
-      assertThat(active.event()).isEqualTo("time wait exited");
+      assertThat(active.event()).isEqualTo("timeWaitExited");
     }
     try (Handshake refused = carrier.connect(request(), active);
         Handshake asked = passive.next()) {
@@ -449,7 +431,7 @@ class TcpCarrierTest {
       peer.close();
       assertThat(passive.event()).isEqualTo("disconnected");
       asked.disconnect(PrivateData.EMPTY);
-      assertThat(passive.event()).isEqualTo("time wait exited");
+      assertThat(passive.event()).isEqualTo("timeWaitExited");
     }
   }
 
@@ -509,7 +491,7 @@ class TcpCarrierTest {
       assertThat(active.event()).isEqualTo("established");
       asking.disconnect(PrivateData.EMPTY);
       assertThat(active.event()).isEqualTo("disconnected");
-      assertThat(active.event()).isEqualTo("time wait exited");
+      assertThat(active.event()).isEqualTo("timeWaitExited");
       assertThat(passive.event()).isEqualTo("established");
       assertThat(passive.event()).isEqualTo("disconnected");
     }

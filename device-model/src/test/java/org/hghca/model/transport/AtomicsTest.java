@@ -19,13 +19,7 @@ class AtomicsTest {
   private final Line line = new Line();
 
   private static Consumer<SendWork> request(SendOperation operation, int position) {
-    return request -> {
-      request.operation = operation;
-      request.position = position;
-      request.remoteAddress = TARGET;
-      request.remoteKey = Station.KEY;
-      request.pieces.add(8L * position, Station.KEY, 8);
-    };
+    return Station.request(operation, position, 8L * position, TARGET, 8);
   }
 
   private static Consumer<SendWork> add(int position, long value) {

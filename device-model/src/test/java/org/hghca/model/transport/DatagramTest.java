@@ -33,11 +33,7 @@ class DatagramTest {
   }
 
   private void receive(int position, int length) {
-    line.b.receives.add(
-        request -> {
-          request.position = position;
-          request.pieces.add(4096, Station.KEY, length);
-        });
+    line.b.receive(position, 4096, length);
   }
 
   @ParameterizedTest

@@ -23,13 +23,7 @@ class EarlyRepeatTest {
   }
 
   private static void write(Line on, int position) {
-    on.a.post(
-        request -> {
-          request.operation = SendOperation.WRITE;
-          request.position = position;
-          request.remoteKey = Station.KEY;
-          request.pieces.add(0, Station.KEY, 8);
-        });
+    on.a.post(Station.request(SendOperation.WRITE, position, 0, 0, 8));
     on.run();
   }
 

@@ -63,11 +63,7 @@ class HostileLineTest {
         fill(kind == 3 ? line.b.memory : line.a.memory, slot, length, i);
         fill(kind == 3 ? line.a.memory : line.b.memory, slot, SLOT, -1);
         if (kind < 2) {
-          line.b.receives.add(
-              r -> {
-                r.position = i;
-                r.pieces.add((long) slot * SLOT, Station.KEY, SLOT);
-              });
+          line.b.receive(i, (long) slot * SLOT, SLOT);
         }
         line.a.post(
             s -> {
@@ -136,11 +132,7 @@ class HostileLineTest {
     for (int i = 0; i < MESSAGES; i++) {
       while (line.b.receives.size() < SLOTS / 4) {
         int position = receives++ % SLOTS;
-        line.b.receives.add(
-            r -> {
-              r.position = position;
-              r.pieces.add((long) position * SLOT, Station.KEY, SLOT);
-            });
+        line.b.receive(position, (long) position * SLOT, SLOT);
       }
       int slot = i % SLOTS;
       int id = i;

@@ -203,11 +203,7 @@ class HostilePeerTest {
     void receive(SplittableRandom random) {
       int position = receives++;
       long at = (long) random.nextInt(SLOTS) * SLOT;
-      station.receives.add(
-          r -> {
-            r.position = position;
-            r.pieces.add(at, Station.KEY, SLOT);
-          });
+      station.receive(position, at, SLOT);
     }
 
     /** Each completion is that of the oldest incomplete request. */

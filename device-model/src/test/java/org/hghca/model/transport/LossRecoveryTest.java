@@ -15,21 +15,11 @@ class LossRecoveryTest {
   private final Line line = new Line();
 
   private void post(SendOperation operation, int position, int length) {
-    line.a.post(
-        request -> {
-          request.operation = operation;
-          request.position = position;
-          request.remoteKey = Station.KEY;
-          request.pieces.add(0, Station.KEY, length);
-        });
+    line.a.post(Station.request(operation, position, 0, 0, length));
   }
 
   private void receive(int position) {
-    line.b.receives.add(
-        request -> {
-          request.position = position;
-          request.pieces.add(0, Station.KEY, 64);
-        });
+    line.b.receive(position, 0, 64);
   }
 
   /** A request packet of 8 bytes, as the left station sends it. */

@@ -18,13 +18,7 @@ class ReliableConnectionTest {
   private final Line line = new Line();
 
   private static Consumer<SendWork> request(SendOperation operation, int position, int length) {
-    return request -> {
-      request.operation = operation;
-      request.position = position;
-      request.remoteAddress = 0;
-      request.remoteKey = Station.KEY;
-      request.pieces.add(0, Station.KEY, length);
-    };
+    return Station.request(operation, position, 0, 0, length);
   }
 
   private void send(int position, int length) {
@@ -40,11 +34,7 @@ class ReliableConnectionTest {
   }
 
   private void receive(int position, int length) {
-    line.b.receives.add(
-        request -> {
-          request.position = position;
-          request.pieces.add(0, Station.KEY, length);
-        });
+    line.b.receive(position, 0, length);
   }
 
   private List<Integer> opcodesTo(long mac) {

@@ -26,14 +26,7 @@ class RequesterConductTest {
 
   private void post(SendOperation operation, int length) {
     int position = posted++;
-    station.post(
-        request -> {
-          request.operation = operation;
-          request.position = position;
-          request.remoteAddress = 0x4000;
-          request.remoteKey = Station.KEY;
-          request.pieces.add(0, Station.KEY, length);
-        });
+    station.post(Station.request(operation, position, 0, 0x4000, length));
     peer.run();
   }
 

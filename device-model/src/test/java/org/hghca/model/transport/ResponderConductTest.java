@@ -24,11 +24,7 @@ class ResponderConductTest {
   private final Station station = peer.station;
 
   private void receive(int position, int length) {
-    station.receives.add(
-        request -> {
-          request.position = position;
-          request.pieces.add(0x8000, Station.KEY, length);
-        });
+    station.receive(position, 0x8000, length);
   }
 
   private RawPeer packet(int opcode, int psn, int length, boolean ackRequest) {

@@ -92,6 +92,27 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
     transport.announced(QPN);
   }
 
+  /** A request with one piece of memory, here and at the peer. */
+  static Consumer<SendWork> request(
+      SendOperation operation, int position, long at, long remote, int length) {
+    return request -> {
+      request.operation = operation;
+      request.position = position;
+      request.remoteAddress = remote;
+      request.remoteKey = KEY;
+      request.pieces.add(at, KEY, length);
+    };
+  }
+
+  /** Posts a receive with one piece of memory. */
+  void receive(int position, long at, int length) {
+    receives.add(
+        request -> {
+          request.position = position;
+          request.pieces.add(at, KEY, length);
+        });
+  }
+
   boolean step(long now) {
     transport.time(now);
     boolean worked = false;

@@ -18,14 +18,8 @@ class UnreliableConnectionTest {
   private final Line line = new Line(Service.UC);
 
   private static Consumer<SendWork> request(SendOperation operation, int position, int length) {
-    return request -> {
-      request.operation = operation;
-      request.position = position;
-      request.immediate = 1000 + position;
-      request.remoteAddress = TARGET;
-      request.remoteKey = Station.KEY;
-      request.pieces.add(0, Station.KEY, length);
-    };
+    return Station.request(operation, position, 0, TARGET, length)
+        .andThen(r -> r.immediate = 1000 + position);
   }
 
   private void send(int position, int length) {
@@ -33,11 +27,7 @@ class UnreliableConnectionTest {
   }
 
   private void receive(int position, int length) {
-    line.b.receives.add(
-        request -> {
-          request.position = position;
-          request.pieces.add(TARGET, Station.KEY, length);
-        });
+    line.b.receive(position, TARGET, length);
   }
 
   private static Station.Done received(int position, int operation, int imm, long length) {
@@ -313,11 +303,7 @@ class UnreliableConnectionTest {
     line.a.done.clear();
 
     // Receives continue.
-    line.a.receives.add(
-        request -> {
-          request.position = 9;
-          request.pieces.add(0, Station.KEY, 100);
-        });
+    line.a.receive(9, 0, 100);
     line.b.post(request(SendOperation.SEND, 0, 100));
     line.run();
     assertThat(line.a.done).containsExactly(received(9, 0x04, 0, 100));

@@ -31,96 +31,69 @@ class HostileGuestTest {
     return Arguments.of(fault, act);
   }
 
+  /** A breach in what the first descriptor, which is offered, leads to. */
+  private static Arguments chain(String fault, Consumer<GuestDriver.Ring> describe) {
+    return breach(fault, describe.andThen(ring -> ring.offer(0)));
+  }
+
   static Stream<Arguments> breaches() {
     return Stream.of(
         breach("the available index jumps by 17 in a queue of 16", ring -> ring.availableIndex(17)),
         breach("the available index jumps by 65535", ring -> ring.availableIndex(-1)),
         breach("descriptor 16 of 16", ring -> ring.offer(16)),
         breach("descriptor 65535 of 16", ring -> ring.offer(-1)),
-        breach(
-            "descriptor 99 of 16",
-            ring -> {
-              ring.describe(0, ring.iova(0), 4, GuestDriver.NEXT, 99);
-              ring.offer(0);
-            }),
-        breach(
+        chain(
+            "descriptor 99 of 16", ring -> ring.describe(0, ring.iova(0), 4, GuestDriver.NEXT, 99)),
+        chain(
             "a chain of more than 16 descriptors",
             ring -> {
               ring.describe(0, ring.iova(0), 4, GuestDriver.NEXT, 1);
               ring.describe(1, ring.iova(1), 4, GuestDriver.NEXT, 0);
-              ring.offer(0);
             }),
-        breach(
+        chain(
             "a chain of more than 16 descriptors",
-            ring -> {
-              ring.describe(0, ring.iova(0), 0, GuestDriver.NEXT, 0);
-              ring.offer(0);
-            }),
-        breach(
+            ring -> ring.describe(0, ring.iova(0), 0, GuestDriver.NEXT, 0)),
+        chain(
             "a buffer to read behind one to write",
             ring -> {
               ring.describe(0, ring.iova(0), 4, GuestDriver.NEXT | GuestDriver.WRITE, 1);
               ring.describe(1, ring.iova(1), 4, 0, 0);
-              ring.offer(0);
             }),
-        breach(
-            "a buffer beyond all addresses",
-            ring -> {
-              ring.describe(0, -2, 4, 0, 0);
-              ring.offer(0);
-            }),
-        breach(
+        chain("a buffer beyond all addresses", ring -> ring.describe(0, -2, 4, 0, 0)),
+        chain(
             "a table of descriptors of 17 bytes",
-            ring -> {
-              ring.describe(0, ring.iova(0), 17, GuestDriver.INDIRECT, 0);
-              ring.offer(0);
-            }),
-        breach(
+            ring -> ring.describe(0, ring.iova(0), 17, GuestDriver.INDIRECT, 0)),
+        chain(
             "a table of descriptors of 0 bytes",
-            ring -> {
-              ring.describe(0, ring.iova(0), 0, GuestDriver.INDIRECT, 0);
-              ring.offer(0);
-            }),
-        breach(
+            ring -> ring.describe(0, ring.iova(0), 0, GuestDriver.INDIRECT, 0)),
+        chain(
             "a table of descriptors of 272 bytes",
-            ring -> {
-              ring.describe(0, ring.iova(0), 17 * 16, GuestDriver.INDIRECT, 0);
-              ring.offer(0);
-            }),
-        breach(
+            ring -> ring.describe(0, ring.iova(0), 17 * 16, GuestDriver.INDIRECT, 0)),
+        chain(
             "a table of descriptors where none may be",
-            ring -> {
-              ring.describe(0, ring.iova(0), 16, GuestDriver.INDIRECT | GuestDriver.NEXT, 1);
-              ring.offer(0);
-            }),
-        breach(
+            ring -> ring.describe(0, ring.iova(0), 16, GuestDriver.INDIRECT | GuestDriver.NEXT, 1)),
+        chain(
             "a table of descriptors where none may be",
             ring -> {
               ring.describe(0, ring.iova(0), 16, GuestDriver.INDIRECT, 0);
               ring.describe(
                   ring.dataAt(0), ring.iova(1), 16, GuestDriver.INDIRECT, 0, ring.memory.segment());
-              ring.offer(0);
             }),
-        breach(
+        chain(
             "descriptor 1 of 1",
             ring -> {
               ring.describe(0, ring.iova(0), 16, GuestDriver.INDIRECT, 0);
               ring.describe(
                   ring.dataAt(0), ring.iova(1), 4, GuestDriver.NEXT, 1, ring.memory.segment());
-              ring.offer(0);
             }),
-        breach(
+        chain(
             "a descriptor cannot be read",
-            ring -> {
-              ring.describe(0, NOWHERE, 16, GuestDriver.INDIRECT, 0);
-              ring.offer(0);
-            }),
-        breach(
+            ring -> ring.describe(0, NOWHERE, 16, GuestDriver.INDIRECT, 0)),
+        chain(
             "a buffer cannot be read",
             ring -> {
               ring.describe(0, NOWHERE, 72, GuestDriver.NEXT, 1);
               ring.describe(1, ring.iova(1), 4, GuestDriver.WRITE, 0);
-              ring.offer(0);
             }));
   }
 

@@ -8,62 +8,36 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.testing.Racers;
 import org.hghca.vfio.user.UserStructures.DeviceInfo;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
 import org.hghca.vfio.user.UserStructures.SparseAreas;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The messages over the socket when a function is opened, and when its registers are accessed. */
-final class UserFunctionTest {
+final class UserFunctionTest extends WithFakeServer {
   private static final int READ_WRITE = RegionInfo.FLAG_READ | RegionInfo.FLAG_WRITE;
   private static final int MAPPABLE = READ_WRITE | RegionInfo.FLAG_MMAP;
 
   private final SystemCalls linux = Linux.system();
   private final List<Integer> files = new ArrayList<>();
 
-  @TempDir Path directory;
-  private Map<String, Integer> before;
-  private FakeServer server;
-  private PciFunction function;
-
-  @BeforeEach
-  void serve() {
-    before = Descriptors.open();
-    server = new FakeServer(directory);
-  }
-
   @AfterEach
-  void nothingIsLeft() {
-    if (function != null) {
-      function.close();
-    }
-    server.close();
+  void closeFiles() {
     files.forEach(linux::close);
-    assertThat(Descriptors.open()).isEqualTo(before);
-  }
-
-  private PciFunction open(String parameters) {
-    function = PciFunctions.open(Locator.parse(server.locator() + parameters));
-    return function;
   }
 
   private PciFunction open() {

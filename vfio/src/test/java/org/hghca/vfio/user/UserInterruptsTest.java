@@ -4,53 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hghca.vfio.user.Thrown.is;
 
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import org.hghca.linux.Linux;
 import org.hghca.vfio.Interrupts;
-import org.hghca.vfio.Locator;
-import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserStructures.IrqInfo;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server gets eventfds, and its signals arrive. */
-final class UserInterruptsTest {
+final class UserInterruptsTest extends WithFakeServer {
   private static final long LONG = TimeUnit.SECONDS.toNanos(30);
 
-  @TempDir Path directory;
-  private Map<String, Integer> before;
-  private FakeServer server;
-  private PciFunction function;
-
-  @BeforeEach
-  void serve() {
-    assertThat(Linux.system()).isNotNull(); // bound before descriptors are counted
-    before = Descriptors.open();
-    server = new FakeServer(directory);
-  }
-
-  @AfterEach
-  void nothingIsLeft() {
-    if (function != null) {
-      function.close();
-    }
-    server.close();
-    assertThat(Descriptors.open()).isEqualTo(before);
-  }
-
   private Interrupts open() {
-    function = PciFunctions.open(Locator.parse(server.locator()));
+    open("");
     server.newCalls();
     return function.interrupts();
   }

@@ -6,11 +6,9 @@ import static org.hghca.vfio.user.Thrown.is;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -20,18 +18,12 @@ import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Interrupts;
-import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -39,35 +31,10 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A server that exits, is silent, or breaks the protocol removes the function and affects nothing
  * else.
  */
-final class UserLossTest {
+final class UserLossTest extends WithFakeServer {
   private static final long LONG = TimeUnit.SECONDS.toNanos(30);
 
   private final SystemCalls linux = Linux.system();
-
-  @TempDir Path directory;
-  private Map<String, Integer> before;
-  private FakeServer server;
-  private PciFunction function;
-
-  @BeforeEach
-  void serve() {
-    before = Descriptors.open();
-    server = new FakeServer(directory);
-  }
-
-  @AfterEach
-  void nothingIsLeft() {
-    if (function != null) {
-      function.close();
-    }
-    server.close();
-    assertThat(Descriptors.open()).isEqualTo(before);
-  }
-
-  private PciFunction open(String parameters) {
-    function = PciFunctions.open(Locator.parse(server.locator() + parameters));
-    return function;
-  }
 
   /** The function behaves as a removed one, and reports the cause. */
   private void assertGone(String... why) {

@@ -9,54 +9,33 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import org.hghca.linux.Linux;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Locator;
-import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.memory.BufferPool;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 import org.hghca.vfio.user.UserStructures.DmaUnmap;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server reaches mapped memory, directly or by requests, and no other. */
-final class UserMemoryTest {
+final class UserMemoryTest extends WithFakeServer {
   private static final int EINVAL = 22;
   private static final int EFAULT = 14;
   private static final int EOPNOTSUPP = 95;
 
-  @TempDir Path directory;
-  private Map<String, Integer> before;
-  private FakeServer server;
-  private PciFunction function;
-
   @BeforeEach
   void open() {
-    assertThat(Linux.system()).isNotNull(); // bound before descriptors are counted
-    before = Descriptors.open();
-    server = new FakeServer(directory);
-    function = PciFunctions.open(Locator.parse(server.locator()));
+    open("");
     server.newCalls();
-  }
-
-  @AfterEach
-  void nothingIsLeft() {
-    function.close();
-    server.close();
-    assertThat(Descriptors.open()).isEqualTo(before);
   }
 
   private List<String> calls() {

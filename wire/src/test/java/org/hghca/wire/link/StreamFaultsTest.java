@@ -14,7 +14,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
@@ -32,33 +31,21 @@ import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
-import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameEncoder;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** Peers that misbehave, and a system that refuses calls; the test replaces the poller. */
-final class StreamFaultsTest {
-  private static final long OWN_MAC = 0x0200_0000_0001L;
-  private static final long PEER_MAC = 0x5254_0012_3456L;
-  private static final int OWN = 0x0a00_0001;
-  private static final PortAddresses ADDRESSES =
-      PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(OWN));
-  private static final int PEER = 0x0a00_0002;
+final class StreamFaultsTest extends StreamEnds {
   private static final LinkOptions OPTIONS =
       new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.empty(), 0, false);
 
   /** In {@code struct msghdr} with the one vector that follows it: the length of the memory. */
   private static final long ROOM_AT = 64;
 
-  @TempDir private Path directory;
-
-  private final List<AutoCloseable> open = new ArrayList<>();
   private final FaultyLinux linux = new FaultyLinux();
   private final List<String> watched = new ArrayList<>();
   private final ReceiveBatch batch = new ReceiveBatch();
@@ -92,24 +79,6 @@ final class StreamFaultsTest {
           watched.add("pollSoon");
         }
       };
-
-  @AfterEach
-  void close() throws Exception {
-    for (AutoCloseable each : open) {
-      each.close();
-    }
-  }
-
-  private String path() {
-    return directory.resolve("net").toString();
-  }
-
-  private ServerSocketChannel listen() throws IOException {
-    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-    server.bind(UnixDomainSocketAddress.of(path()));
-    open.add(server);
-    return server;
-  }
 
   private StreamLink link() {
     StreamLink link = new StreamLink(linux.system(), StreamAddress.parse(path()), OPTIONS);

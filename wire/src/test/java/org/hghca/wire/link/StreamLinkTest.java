@@ -10,14 +10,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.Channels;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +24,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.hghca.wire.DropCause;
-import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
@@ -35,20 +31,12 @@ import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.Encapsulation;
 import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Frames in a stream of bytes, between a link and a test that acts as QEMU does. */
-final class StreamLinkTest {
-  private static final long OWN_MAC = 0x0200_0000_0001L;
-  private static final long PEER_MAC = 0x5254_0012_3456L;
-  private static final int OWN = 0x0a00_0001;
-  private static final PortAddresses ADDRESSES =
-      PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(OWN));
-  private static final int PEER = 0x0a00_0002;
+final class StreamLinkTest extends StreamEnds {
   private static final String QUESTION =
       "ffffffffffff0200000000010806000108000604"
           + "0001020000000001"
@@ -61,9 +49,6 @@ final class StreamLinkTest {
           + "0a000002"
           + "0200000000010a000001";
 
-  @TempDir private Path directory;
-
-  private final List<AutoCloseable> open = new ArrayList<>();
   private final BlockingQueue<Packet> arrived = new LinkedBlockingQueue<>();
   private final BlockingQueue<Boolean> states = new LinkedBlockingQueue<>();
   private final CountDownLatch notSent = new CountDownLatch(1);
@@ -95,24 +80,6 @@ final class StreamLinkTest {
       up = !up;
       states.add(up);
     }
-  }
-
-  @AfterEach
-  void close() throws Exception {
-    for (AutoCloseable each : open) {
-      each.close();
-    }
-  }
-
-  private String path() {
-    return directory.resolve("net").toString();
-  }
-
-  private ServerSocketChannel listen() throws IOException {
-    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-    server.bind(UnixDomainSocketAddress.of(path()));
-    open.add(server);
-    return server;
   }
 
   private SocketChannel talk(SocketChannel channel) {
