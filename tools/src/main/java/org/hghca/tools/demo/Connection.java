@@ -61,7 +61,7 @@ final class Connection {
   record End(Side side, MemoryRegion memory, QueuePair qp) {
 
     private static End of(Side side, long bytes) {
-      MemoryRegion memory = side.own(side.pd().allocate(bytes, access(side)), MemoryRegion::close);
+      MemoryRegion memory = side.own(side.pd().allocate(bytes, access(side)));
       int inline = side.context().queryDevice().maxInline() >= INLINE_BYTES ? INLINE_BYTES : 0;
       QueuePair qp =
           side.pd()
@@ -70,7 +70,7 @@ final class Connection {
                       .sendDepth(DEPTH)
                       .receiveDepth(DEPTH)
                       .maxInline(inline));
-      return new End(side, memory, side.own(qp, QueuePair::close));
+      return new End(side, memory, side.own(qp));
     }
 
     private static AccessFlag[] access(Side side) {

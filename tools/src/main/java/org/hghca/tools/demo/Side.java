@@ -1,10 +1,8 @@
 package org.hghca.tools.demo;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.function.Consumer;
 import org.hghca.programs.NotOpenedException;
+import org.hghca.programs.Opened;
 import org.hghca.programs.peer.ReadyDevice;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
@@ -44,8 +42,8 @@ final class Side implements AutoCloseable {
   private final CompletionQueue cq;
   private final Completions completions = new Completions(16);
 
-  /** Closes the objects of the example, the last one first. */
-  private final Deque<Runnable> closings = new ArrayDeque<>();
+  /** The objects of the example. */
+  private final Opened opened = new Opened();
 
   private Side(
       String role, String device, Context context, ProtectionDomain pd, CompletionQueue cq) {
@@ -138,20 +136,13 @@ final class Side implements AutoCloseable {
    *
    * @return the object
    */
-  <T> T own(T object, Consumer<? super T> close) {
-    closings.push(() -> close.accept(object));
-    return object;
+  <T extends AutoCloseable> T own(T object) {
+    return opened.add(object);
   }
 
   /** Closes the objects that were made, the last one first. */
   void release() {
-    if (!closings.isEmpty()) {
-      try {
-        closings.pop().run();
-      } finally {
-        release();
-      }
-    }
+    opened.close();
   }
 
   /** What {@link #await} found. */
