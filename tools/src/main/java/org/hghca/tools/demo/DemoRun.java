@@ -32,7 +32,7 @@ final class DemoRun {
     sides.release();
     new DatagramExample(sides).run();
     sides.release();
-    Speeds speeds = Speeds.measure(sides, plan.nanos() / MEASUREMENTS, plan.messageBytes());
+    Speeds speeds = new Measurements(sides, plan.nanos() / MEASUREMENTS).run(plan.messageBytes());
     sides.release();
     DemoResult result =
         new DemoResult(

@@ -28,8 +28,7 @@ final class Side implements AutoCloseable {
   static final int PORT = 1;
   static final int GID_INDEX = 0;
 
-  /** Room for four connections with full queues. */
-  private static final int COMPLETIONS = 4 * 2 * Connection.DEPTH;
+  private static final int COMPLETIONS = 16;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final int POLLS_BETWEEN_YIELDS = 200;
@@ -40,7 +39,7 @@ final class Side implements AutoCloseable {
   private final TimeScale time;
   private final ProtectionDomain pd;
   private final CompletionQueue cq;
-  private final Completions completions = new Completions(16);
+  private final Completions completions = new Completions(COMPLETIONS);
 
   /** The objects of the example. */
   private final Opened opened = new Opened();
