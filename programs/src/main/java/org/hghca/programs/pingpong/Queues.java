@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.hghca.programs.Opened;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -139,7 +140,7 @@ final class Queues implements AutoCloseable {
       Lane lane = lanes.get(i);
       lane.connect(connection, peers.get(i));
       if (variant.type() == QpType.UD) {
-        opened.add(lane.addressDatagrams(domain, connection, peers.get(i)));
+        AddressHandle _ = opened.add(lane.addressDatagrams(domain, connection, peers.get(i)));
       }
     }
   }

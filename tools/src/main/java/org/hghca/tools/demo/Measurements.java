@@ -34,10 +34,9 @@ final class Measurements {
 
   private static final long LONGER = 8;
 
-  /** Round trips that tell how many there are in a time; and how many are measured at once. */
-  private static final int PROBE = 200;
+  /** Round trips that are measured at once; the least tell how many there are in a time. */
+  private static final long LEAST = 50;
 
-  private static final long LEAST = 100;
   private static final long MOST = 200_000;
 
   private static final double ROUND_TRIP_NANOS = 2000;
@@ -105,7 +104,7 @@ final class Measurements {
   private RoundTrips roundTrips(String check, PerfTest test) {
     Parameters parameters = Parameters.reliable(test, SMALL_BYTES, room, ROUTE);
     Histogram histogram = new Histogram(LONGEST_NANOS, 3);
-    LatencyResult last = (LatencyResult) measure(check, parameters.of(PROBE));
+    LatencyResult last = (LatencyResult) measure(check, parameters.of(LEAST));
     for (long time : new long[] {warmUp, nanos}) {
       histogram.reset();
       long left = time;

@@ -44,14 +44,21 @@ final class Side implements AutoCloseable {
   /** The objects of the example. */
   private final Opened opened = new Opened();
 
-  private Side(
-      String role, String device, Context context, ProtectionDomain pd, CompletionQueue cq) {
+  /** The device and what every example uses. */
+  private final Opened base = new Opened();
+
+  private Side(String role, String device) {
     this.role = role;
     this.device = device;
-    this.context = context;
-    this.time = ReadyDevice.timeOf(context);
-    this.pd = pd;
-    this.cq = cq;
+    context = base.add(context(device));
+    try {
+      time = ReadyDevice.timeOf(context);
+      pd = base.add(context.allocateProtectionDomain());
+      cq = base.add(context.createCompletionQueue(COMPLETIONS));
+    } catch (RuntimeException e) {
+      base.close();
+      throw e;
+    }
   }
 
   /**
@@ -60,19 +67,7 @@ final class Side implements AutoCloseable {
    * @throws NotOpenedException when it cannot be opened
    */
   static Side open(String role, String device) {
-    Context context = context(device);
-    try {
-      ProtectionDomain pd = context.allocateProtectionDomain();
-      try {
-        return new Side(role, device, context, pd, context.createCompletionQueue(COMPLETIONS));
-      } catch (RuntimeException e) {
-        pd.close();
-        throw e;
-      }
-    } catch (RuntimeException e) {
-      context.close();
-      throw e;
-    }
+    return new Side(role, device);
   }
 
   private static Context context(String device) {
@@ -192,8 +187,6 @@ final class Side implements AutoCloseable {
   @Override
   public void close() {
     release();
-    cq.close();
-    pd.close();
-    context.close();
+    base.close();
   }
 }

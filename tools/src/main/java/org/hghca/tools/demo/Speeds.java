@@ -4,7 +4,7 @@ package org.hghca.tools.demo;
  * The performance of message exchange between two devices.
  *
  * @param messagesPerSecond RDMA WRITEs of 8 bytes
- * @param megabytesPerSecond RDMA WRITEs of large messages
+ * @param megabytesPerSecond RDMA WRITEs of large messages, in 10^6 bytes
  * @param roundTrips SENDs of 8 bytes back and forth
  * @param writeRoundTrips RDMA WRITEs of 8 bytes back and forth
  */

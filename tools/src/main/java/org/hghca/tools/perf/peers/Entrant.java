@@ -73,9 +73,9 @@ public record Entrant(String name, Opener opener) {
     Opened served = new Opened();
     try {
       Path folder = Files.createTempDirectory("hghca-peers");
-      served.add(() -> Files.delete(folder));
+      AutoCloseable _ = served.add(() -> Files.delete(folder));
       for (String name : List.of("left", "right")) {
-        served.add(serve(folder.resolve(name)));
+        UserServer _ = served.add(serve(folder.resolve(name)));
       }
       return hghca(
           "vfio-user:" + folder.resolve("left"),
