@@ -19,6 +19,8 @@ module org.hghca.programs {
       org.hghca.tools;
   exports org.hghca.programs.perf.command to
       org.hghca.tools;
+  exports org.hghca.programs.perf.medium to
+      org.hghca.tools;
   exports org.hghca.programs.perf.page to
       org.hghca.tools;
   exports org.hghca.programs.perf.result to

@@ -18,13 +18,10 @@ import org.hghca.programs.Version;
 import org.hghca.programs.peer.PeerException;
 import org.hghca.programs.perf.PerfException;
 import org.hghca.programs.perf.command.PerfCommand;
-import org.hghca.programs.pingpong.RcPingpongCommand;
-import org.hghca.programs.pingpong.SrqPingpongCommand;
-import org.hghca.programs.pingpong.UcPingpongCommand;
-import org.hghca.programs.pingpong.UdPingpongCommand;
+import org.hghca.programs.pingpong.PingpongCommand;
+import org.hghca.programs.pingpong.Variant;
 import org.hghca.programs.rdmacm.MckeyCommand;
-import org.hghca.programs.rdmacm.RdmaClientCommand;
-import org.hghca.programs.rdmacm.RdmaServerCommand;
+import org.hghca.programs.rdmacm.RdmaMessageCommand;
 import org.hghca.programs.rdmacm.RpingCommand;
 import org.hghca.programs.rdmacm.UcmatoseCommand;
 import org.hghca.programs.rdmacm.UdaddyCommand;
@@ -78,14 +75,7 @@ import picocli.CommandLine.Spec;
       RpingCommand.class,
       UcmatoseCommand.class,
       UdaddyCommand.class,
-      MckeyCommand.class,
-      RdmaClientCommand.class,
-      RdmaServerCommand.class,
-      RcPingpongCommand.class,
-      UcPingpongCommand.class,
-      UdPingpongCommand.class,
-      SrqPingpongCommand.class,
-      HelpCommand.class
+      MckeyCommand.class
     })
 public final class Main implements Runnable, Launcher {
   /** The environment variable with jars of plugins. */
@@ -213,6 +203,12 @@ public final class Main implements Runnable, Launcher {
 
   private static CommandLine commandLine(Main main) {
     CommandLine commandLine = new CommandLine(main);
+    commandLine.addSubcommand(RdmaMessageCommand.client());
+    commandLine.addSubcommand(RdmaMessageCommand.server());
+    for (Variant variant : Variant.values()) {
+      commandLine.addSubcommand(PingpongCommand.commandLine(variant));
+    }
+    commandLine.addSubcommand(new HelpCommand());
     CommandLine perf = PerfCommand.commandLine();
     perf.addSubcommand(new PerfPeersCommand());
     commandLine.addSubcommand(perf);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.hghca.programs.perf.result.Limits;
+import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 
@@ -48,7 +49,12 @@ public record Parameters(
    * @param margin at the beginning and at the end
    * @param endless whether another one follows, until the program is interrupted
    */
-  public record Span(Duration whole, Duration margin, boolean endless) {}
+  public record Span(Duration whole, Duration margin, boolean endless) {
+    /** With a fifth of it as the margin. */
+    public static Span of(Duration whole) {
+      return new Span(whole, whole.dividedBy(5), false);
+    }
+  }
 
   /**
    * A limit that the client keeps.
@@ -134,7 +140,13 @@ public record Parameters(
       int serviceLevel,
       int hopLimit,
       int trafficClass,
-      Optional<Multicast> multicast) {}
+      Optional<Multicast> multicast) {
+    /** The defaults of perftest, for sides that talk over TCP. */
+    public static Route tcp(int port, OptionalInt gidIndex) {
+      return new Route(
+          Meeting.TCP, port, gidIndex, Optional.empty(), 14, 7, 0, 64, 0, Optional.empty());
+    }
+  }
 
   /**
    * What is printed.
@@ -161,6 +173,39 @@ public record Parameters(
     BANDWIDTH,
     MESSAGE_RATE,
     LATENCY
+  }
+
+  /**
+   * A test of a reliable connection, silent, and else as perftest has it where queues have room.
+   *
+   * @param room requests of a queue at most
+   */
+  public static Parameters reliable(PerfTest test, long size, int room, Route route) {
+    boolean bandwidth = test.isBandwidth();
+    int depth = Math.min(128, room);
+    int receives = Math.min(512, room);
+    return new Parameters(
+        test,
+        QpType.RC,
+        new Amount(size, false, false, receives, Optional.empty(), Optional.empty()),
+        new Queues(
+            1,
+            bandwidth ? depth : 1,
+            bandwidth ? 1 : receives,
+            1,
+            bandwidth ? Math.max(1, depth / 2) : 1,
+            bandwidth ? 0 : 236,
+            0,
+            false,
+            false,
+            AtomicKind.FETCH_AND_ADD),
+        route,
+        new Report(false, false, false, false, Optional.empty(), true, Limits.NONE));
+  }
+
+  /** Requests of a queue that fit into a device, beside a few of the program's own. */
+  public static int room(DeviceAttributes device) {
+    return Integer.highestOneBit(Math.min(device.maxQpWr(), device.maxCqe()) / 2);
   }
 
   /** Bytes of the largest message. */

@@ -3,14 +3,12 @@ package org.hghca.programs.pingpong;
 import static org.hghca.programs.pingpong.StepFailedException.make;
 import static org.hghca.programs.pingpong.StepFailedException.run;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
+import org.hghca.programs.Opened;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.CompletionChannel;
@@ -54,8 +52,7 @@ final class Queues implements AutoCloseable {
   private final ReceiveRequest receive = new ReceiveRequest(1).wrId(Lane.RECEIVE);
   private int receives;
 
-  /** Closes what was made, the last one first. */
-  private final Deque<Runnable> closings = new ArrayDeque<>();
+  private final Opened opened = new Opened();
 
   /**
    * Makes everything, with queue pairs in INIT.
@@ -75,21 +72,16 @@ final class Queues implements AutoCloseable {
             .withAccess();
     try {
       channel = options.events() ? Optional.of(createChannel(context)) : Optional.empty();
-      domain =
-          own(
-              make("Couldn't allocate PD", context::allocateProtectionDomain),
-              ProtectionDomain::close);
+      domain = opened.add(make("Couldn't allocate PD", context::allocateProtectionDomain));
       int header = variant.header();
       long bytes = (long) header + options.size();
       MemoryRegion region =
-          own(
-              make("Couldn't register MR", () -> domain.allocate(bytes, AccessFlag.LOCAL_WRITE)),
-              MemoryRegion::close);
+          opened.add(
+              make("Couldn't register MR", () -> domain.allocate(bytes, AccessFlag.LOCAL_WRITE)));
       region.segment().fill(variant.fill());
       receive.into(region);
       message = region.slice(header, options.size());
-      completions =
-          own(make("Couldn't create CQ", () -> createQueue(context)), CompletionQueue::close);
+      completions = opened.add(make("Couldn't create CQ", () -> createQueue(context)));
       shared = variant.shares() ? Optional.of(createShared()) : Optional.empty();
       for (int i = 0; i < options.queuePairs(); i++) {
         addLane(variant.queuePair(i));
@@ -100,15 +92,8 @@ final class Queues implements AutoCloseable {
     }
   }
 
-  private <T> T own(T object, Consumer<? super T> close) {
-    closings.push(() -> close.accept(object));
-    return object;
-  }
-
   private CompletionChannel createChannel(Context context) {
-    return own(
-        make("Couldn't create completion channel", context::createCompletionChannel),
-        CompletionChannel::close);
+    return opened.add(make("Couldn't create completion channel", context::createCompletionChannel));
   }
 
   private CompletionQueue createQueue(Context context) {
@@ -118,9 +103,7 @@ final class Queues implements AutoCloseable {
 
   private SharedReceiveQueue createShared() {
     SharedReceiveQueueConfig config = SharedReceiveQueueConfig.of(options.depth(), 1);
-    return own(
-        make("Couldn't create SRQ", () -> domain.createSharedReceiveQueue(config)),
-        SharedReceiveQueue::close);
+    return opened.add(make("Couldn't create SRQ", () -> domain.createSharedReceiveQueue(config)));
   }
 
   private void addLane(String name) {
@@ -129,9 +112,7 @@ final class Queues implements AutoCloseable {
     QueuePairConfig config =
         shared.map(plain::sharedReceiveQueue).orElseGet(() -> plain.receiveDepth(options.depth()));
     QueuePair queuePair =
-        own(
-            make("Couldn't create " + name, () -> domain.createQueuePair(config)),
-            QueuePair::close);
+        opened.add(make("Couldn't create " + name, () -> domain.createQueuePair(config)));
     run(
         "Failed to modify %s to INIT".formatted(name),
         () -> queuePair.modify(connection.toInit(variant.type())));
@@ -159,7 +140,7 @@ final class Queues implements AutoCloseable {
       Lane lane = lanes.get(i);
       lane.connect(connection, peers.get(i));
       if (variant.type() == QpType.UD) {
-        own(lane.addressDatagrams(domain, connection, peers.get(i)), AddressHandle::close);
+        AddressHandle _ = opened.add(lane.addressDatagrams(domain, connection, peers.get(i)));
       }
     }
   }
@@ -223,12 +204,6 @@ final class Queues implements AutoCloseable {
 
   @Override
   public void close() {
-    if (!closings.isEmpty()) {
-      try {
-        closings.pop().run();
-      } finally {
-        close();
-      }
-    }
+    opened.close();
   }
 }

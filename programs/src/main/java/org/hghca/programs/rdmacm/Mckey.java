@@ -92,15 +92,11 @@ public final class Mckey {
     if (options.sends()) {
       TimeUnit.SECONDS.sleep(PAUSE_SECONDS);
       out.println("initiating data transfers");
-      members.all().forEach(member -> member.node().postSends());
-      for (Participant member : members.all()) {
-        member.node().awaitSends();
-      }
+      members.postSends();
+      members.awaitSends();
     } else {
       out.println("receiving data transfers");
-      for (Participant member : members.all()) {
-        member.node().awaitReceives();
-      }
+      members.awaitReceives();
     }
     out.println("data transfers complete");
   }

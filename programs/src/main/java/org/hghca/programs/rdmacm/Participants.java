@@ -53,6 +53,23 @@ final class Participants {
     return all.stream().filter(Participant::isConnected).toList();
   }
 
+  /** Posts the sends of all that are connected. */
+  void postSends() {
+    connected().forEach(connected -> connected.node().postSends());
+  }
+
+  void awaitSends() throws InterruptedException {
+    for (Participant connected : connected()) {
+      connected.node().awaitSends();
+    }
+  }
+
+  void awaitReceives() throws InterruptedException {
+    for (Participant connected : connected()) {
+      connected.node().awaitReceives();
+    }
+  }
+
   Participant of(CmId id) {
     return all.stream().filter(known -> known.id() == id).findFirst().orElseThrow();
   }

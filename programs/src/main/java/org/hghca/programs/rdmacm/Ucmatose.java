@@ -68,15 +68,11 @@ public final class Ucmatose {
       }
       if (options.messages().count() > 0) {
         out.println("initiating data transfers");
-        connections.connected().forEach(connection -> connection.node().postSends());
+        connections.postSends();
         out.println("completing sends");
-        for (Participant connection : connections.connected()) {
-          connection.node().awaitSends();
-        }
+        connections.awaitSends();
         out.println("receiving data transfers");
-        for (Participant connection : connections.connected()) {
-          connection.node().awaitReceives();
-        }
+        connections.awaitReceives();
         out.println("data transfers complete");
       }
       if (options.migrate()) {
@@ -104,11 +100,9 @@ public final class Ucmatose {
     int status = connectEvents();
     if (status == 0 && options.messages().count() > 0) {
       out.println("receiving data transfers");
-      for (Participant connection : connections.connected()) {
-        connection.node().awaitReceives();
-      }
+      connections.awaitReceives();
       out.println("sending replies");
-      connections.connected().forEach(connection -> connection.node().postSends());
+      connections.postSends();
       out.println("data transfers complete");
     }
     if (status == 0 && options.migrate()) {

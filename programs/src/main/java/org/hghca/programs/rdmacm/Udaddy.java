@@ -63,10 +63,8 @@ public final class Udaddy {
           service.node().awaitReceives(service.node().queuePair().query().qkey());
         }
         out.println("sending replies");
-        services.connected().forEach(service -> service.node().postSends());
-        for (Participant service : services.connected()) {
-          service.node().awaitSends();
-        }
+        services.postSends();
+        services.awaitSends();
         out.println("data transfers complete");
       }
       return status;
@@ -84,11 +82,9 @@ public final class Udaddy {
     int status = connectEvents();
     if (status == 0 && options.messages().count() > 0) {
       out.println("initiating data transfers");
-      services.connected().forEach(service -> service.node().postSends());
+      services.postSends();
       out.println("receiving data transfers");
-      for (Participant service : services.connected()) {
-        service.node().awaitReceives();
-      }
+      services.awaitReceives();
       out.println("data transfers complete");
     }
     return status;

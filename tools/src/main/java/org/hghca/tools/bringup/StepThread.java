@@ -89,15 +89,7 @@ final class StepThread {
           "the step did not end within %s, and no access to the card is pending: it is at %s"
               .formatted(patience.plus(longer), place()));
     } catch (ExecutionException e) {
-      switch (e.getCause()) {
-        case RuntimeException failure -> throw failure;
-        // A mapped register that is gone faults; the JVM reports that as an InternalError.
-        case InternalError fault ->
-            throw new CardStoppedException(
-                "an access to a register faulted: " + fault.getMessage());
-        case Error error -> throw error;
-        default -> throw new IllegalStateException(e.getCause());
-      }
+      throw CardStoppedException.failureOf(e);
     }
   }
 

@@ -1,6 +1,5 @@
 package org.hghca.tools.capture;
 
-import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.MemorySegment;
@@ -13,6 +12,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
+import org.hghca.programs.Json;
 import org.hghca.programs.Version;
 import org.hghca.wire.DropCounters;
 import org.hghca.wire.PacketPool;
@@ -85,7 +85,7 @@ public final class DecodeCommand implements Callable<Integer> {
     }
   }
 
-  private void print(DecodedFrame decoded, CapturedFrame frame) throws IOException {
+  private void print(DecodedFrame decoded, CapturedFrame frame) {
     Optional<MemorySegment> ethernet = frame.ethernet();
     if (ethernet.isEmpty()) {
       otherLinks.merge(frame.linkType(), 1L, Long::sum);
@@ -97,7 +97,7 @@ public final class DecodeCommand implements Callable<Integer> {
       return;
     }
     PrintWriter out = spec.commandLine().getOut();
-    out.println(json ? JSON.std.asString(PacketJson.of(decoded)) : PacketLine.of(decoded, macs));
+    out.println(json ? Json.line(PacketJson.of(decoded)) : PacketLine.of(decoded, macs));
   }
 
   private ExitCode failed(String why) {

@@ -60,15 +60,7 @@ final class CardThread {
       throw new CardStoppedException(
           "an access to the card does not return: reset or power cycle it");
     } catch (ExecutionException e) {
-      switch (e.getCause()) {
-        case RuntimeException failure -> throw failure;
-        // A mapped register that is gone faults; the JVM reports that as an InternalError.
-        case InternalError fault ->
-            throw new CardStoppedException(
-                "an access to a register faulted: " + fault.getMessage());
-        case Error error -> throw error;
-        default -> throw new IllegalStateException(e.getCause());
-      }
+      throw CardStoppedException.failureOf(e);
     }
   }
 

@@ -14,15 +14,9 @@ import org.hghca.verbs.QueuePairConfig;
 
 /** Two connected queue pairs, and memory of the same size on both sides. */
 final class Connection {
-  /** Outstanding requests of each queue. */
-  static final int DEPTH = 128;
-
-  private static final int INLINE_BYTES = 8;
-
   private final Part<End> server;
   private final Part<End> client;
   private final Address serverAddress;
-  private final Address clientAddress;
 
   /**
    * Connects.
@@ -33,7 +27,7 @@ final class Connection {
     server = sides.server().map(side -> End.of(side, bytes));
     client = sides.client().map(side -> End.of(side, bytes));
     serverAddress = server.share(Address.MESSAGE, End::address);
-    clientAddress = client.share(Address.MESSAGE, End::address);
+    Address clientAddress = client.share(Address.MESSAGE, End::address);
     server.run(end -> end.connect(clientAddress));
     client.run(end -> end.connect(serverAddress));
     sides.barrier("connected");
@@ -52,25 +46,16 @@ final class Connection {
     return serverAddress;
   }
 
-  /** The client's end, for the server. */
-  Address clientAddress() {
-    return clientAddress;
-  }
-
   /** One end of it. */
   record End(Side side, MemoryRegion memory, QueuePair qp) {
 
     private static End of(Side side, long bytes) {
-      MemoryRegion memory = side.own(side.pd().allocate(bytes, access(side)), MemoryRegion::close);
-      int inline = side.context().queryDevice().maxInline() >= INLINE_BYTES ? INLINE_BYTES : 0;
+      MemoryRegion memory = side.own(side.pd().allocate(bytes, access(side)));
       QueuePair qp =
           side.pd()
               .createQueuePair(
-                  QueuePairConfig.rc(side.cq(), side.cq())
-                      .sendDepth(DEPTH)
-                      .receiveDepth(DEPTH)
-                      .maxInline(inline));
-      return new End(side, memory, side.own(qp, QueuePair::close));
+                  QueuePairConfig.rc(side.cq(), side.cq()).sendDepth(1).receiveDepth(1));
+      return new End(side, memory, side.own(qp));
     }
 
     private static AccessFlag[] access(Side side) {
@@ -93,11 +78,6 @@ final class Connection {
       peer.endpoint().wrapMemory().ifPresent(qp::takeWrapMemory);
       qp.modify(options.toRtr(QpType.RC, peer.endpoint()));
       qp.modify(options.toRts(QpType.RC, Address.PSN));
-    }
-
-    /** Whether a request can carry this number of inline bytes. */
-    boolean canInline(int bytes) {
-      return bytes <= qp.capabilities().maxInline();
     }
   }
 }

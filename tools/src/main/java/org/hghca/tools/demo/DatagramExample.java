@@ -75,18 +75,14 @@ final class DatagramExample {
 
     End(Side side) {
       this.side = side;
-      channel = side.own(side.context().createCompletionChannel(), CompletionChannel::close);
+      channel = side.own(side.context().createCompletionChannel());
       CompletionQueueConfig config = CompletionQueueConfig.of(2).withChannel(channel);
-      queue = side.own(side.context().createCompletionQueue(config), CompletionQueue::close);
-      memory =
-          side.own(
-              side.pd().allocate(RECEIVE_BYTES + MESSAGE_BYTES, AccessFlag.LOCAL_WRITE),
-              MemoryRegion::close);
+      queue = side.own(side.context().createCompletionQueue(config));
+      memory = side.own(side.pd().allocate(RECEIVE_BYTES + MESSAGE_BYTES, AccessFlag.LOCAL_WRITE));
       qp =
           side.own(
               side.pd()
-                  .createQueuePair(QueuePairConfig.ud(queue, queue).sendDepth(1).receiveDepth(1)),
-              QueuePair::close);
+                  .createQueuePair(QueuePairConfig.ud(queue, queue).sendDepth(1).receiveDepth(1)));
       qp.activate(QKEY);
       qp.postReceive(new ReceiveRequest(1).wrId(1).into(memory, 0, RECEIVE_BYTES));
       queue.requestNotify(false);
@@ -100,7 +96,7 @@ final class DatagramExample {
 
     AddressHandle handle(Gid gid) {
       AddressVector vector = AddressVector.to(gid, Side.GID_INDEX);
-      return side.own(side.pd().createAddressHandle(vector), AddressHandle::close);
+      return side.own(side.pd().createAddressHandle(vector));
     }
 
     /** The handle for a reply to the received datagram. */
@@ -109,9 +105,7 @@ final class DatagramExample {
         journal.missing(side, DeviceQuirk.NO_GRH, "the answer goes to the client's known address");
         return handle(known);
       }
-      return side.own(
-          side.pd().createAddressHandle(completions, 0, memory.segment(), Side.PORT),
-          AddressHandle::close);
+      return side.own(side.pd().createAddressHandle(completions, 0, memory.segment(), Side.PORT));
     }
 
     void send(String text, AddressHandle to, int qpn) {

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.hghca.programs.PrettyJson;
+import org.hghca.programs.Json;
 import org.hghca.tools.info.CounterReport;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -76,7 +76,7 @@ final class DemoOptions {
       if (counters) {
         object.put("counters", counted);
       }
-      out.println(PrettyJson.of(object));
+      out.println(Json.pretty(object));
     } else {
       CounterReport.print(out, "", counted);
     }
@@ -91,7 +91,7 @@ final class DemoOptions {
       object.put("client", client);
       object.put("checks", checks);
       object.put("error", failure.getMessage());
-      out.println(PrettyJson.of(object));
+      out.println(Json.pretty(object));
     }
   }
 }

@@ -11,22 +11,16 @@ import org.hghca.verbs.Counters;
  * @param server the server's device
  * @param client the client's device
  * @param checks the checks, all of which passed
- * @param messagesPerSecond RDMA WRITEs of 8 bytes
- * @param messageBytes the size of the messages behind {@code megabytesPerSecond}
- * @param megabytesPerSecond by RDMA WRITEs, in 10^6 bytes
- * @param roundTrips of a SEND of 8 bytes each way
- * @param writeRoundTrips of an RDMA WRITE of 8 bytes each way
+ * @param messageBytes the size of large messages
+ * @param speeds what was measured
  * @param counters of server and client
  */
 public record DemoResult(
     String server,
     String client,
     List<String> checks,
-    double messagesPerSecond,
     int messageBytes,
-    double megabytesPerSecond,
-    RoundTrips roundTrips,
-    RoundTrips writeRoundTrips,
+    Speeds speeds,
     Map<String, Counters> counters) {
 
   /** As a value to be written as JSON. */
@@ -35,11 +29,11 @@ public record DemoResult(
     json.put("server", server);
     json.put("client", client);
     json.put("checks", checks);
-    json.put("messages_per_second", Math.round(messagesPerSecond));
+    json.put("messages_per_second", Math.round(speeds.messagesPerSecond()));
     json.put("message_bytes", messageBytes);
-    json.put("megabytes_per_second", Math.round(megabytesPerSecond * 10) / 10.0);
-    json.put("round_trips", roundTrips.toJson());
-    json.put("write_round_trips", writeRoundTrips.toJson());
+    json.put("megabytes_per_second", Math.round(speeds.megabytesPerSecond() * 10) / 10.0);
+    json.put("round_trips", speeds.roundTrips().toJson());
+    json.put("write_round_trips", speeds.writeRoundTrips().toJson());
     return json;
   }
 }

@@ -32,19 +32,11 @@ final class DemoRun {
     sides.release();
     new DatagramExample(sides).run();
     sides.release();
-    Speeds speeds = Speeds.measure(sides, plan.nanos() / MEASUREMENTS, plan.messageBytes());
+    Speeds speeds = new Measurements(sides, plan.nanos() / MEASUREMENTS).run(plan.messageBytes());
     sides.release();
     DemoResult result =
         new DemoResult(
-            server,
-            client,
-            sides.journal().checks(),
-            speeds.messagesPerSecond(),
-            plan.messageBytes(),
-            speeds.megabytesPerSecond(),
-            speeds.roundTrips(),
-            speeds.writeRoundTrips(),
-            counters());
+            server, client, sides.journal().checks(), plan.messageBytes(), speeds, counters());
     summarise(result);
     return result;
   }
@@ -59,12 +51,12 @@ final class DemoRun {
 
   private void summarise(DemoResult result) {
     sides.journal().line("");
-    print("RDMA WRITE, 8 bytes", "%,.0f messages/s".formatted(result.messagesPerSecond()));
+    print("RDMA WRITE, 8 bytes", "%,.0f messages/s".formatted(result.speeds().messagesPerSecond()));
     print(
         "RDMA WRITE, " + bytes(result.messageBytes()),
-        "%,.1f MB/s".formatted(result.megabytesPerSecond()));
-    print("SEND ping-pong, 8 bytes", result.roundTrips());
-    print("WRITE ping-pong, 8 bytes", result.writeRoundTrips());
+        "%,.1f MB/s".formatted(result.speeds().megabytesPerSecond()));
+    print("SEND ping-pong, 8 bytes", result.speeds().roundTrips());
+    print("WRITE ping-pong, 8 bytes", result.speeds().writeRoundTrips());
     sides
         .journal()
         .line(

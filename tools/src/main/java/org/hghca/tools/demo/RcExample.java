@@ -105,7 +105,7 @@ final class RcExample {
   }
 
   private Buffer register(Side side) {
-    MemoryRegion memory = side.own(side.pd().allocate(BUFFER_BYTES, ACCESS), MemoryRegion::close);
+    MemoryRegion memory = side.own(side.pd().allocate(BUFFER_BYTES, ACCESS));
     journal.step(
         side,
         "MR registered: address 0x%x, %d bytes, lkey 0x%x, rkey 0x%x"
@@ -116,7 +116,7 @@ final class RcExample {
   private End createQueuePair(Buffer buffer) {
     Side side = buffer.side();
     QueuePairConfig config = QueuePairConfig.rc(side.cq(), side.cq()).signalAll();
-    QueuePair qp = side.own(side.pd().createQueuePair(config), QueuePair::close);
+    QueuePair qp = side.own(side.pd().createQueuePair(config));
     journal.step(side, "QP created: QP number 0x%06x, state %s".formatted(qp.number(), qp.state()));
     return new End(side, buffer.memory(), qp);
   }

@@ -1,10 +1,8 @@
 package org.hghca.tools.demo;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.function.Consumer;
 import org.hghca.programs.NotOpenedException;
+import org.hghca.programs.Opened;
 import org.hghca.programs.peer.ReadyDevice;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
@@ -30,8 +28,7 @@ final class Side implements AutoCloseable {
   static final int PORT = 1;
   static final int GID_INDEX = 0;
 
-  /** Room for four connections with full queues. */
-  private static final int COMPLETIONS = 4 * 2 * Connection.DEPTH;
+  private static final int COMPLETIONS = 16;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final int POLLS_BETWEEN_YIELDS = 200;
@@ -42,19 +39,26 @@ final class Side implements AutoCloseable {
   private final TimeScale time;
   private final ProtectionDomain pd;
   private final CompletionQueue cq;
-  private final Completions completions = new Completions(16);
+  private final Completions completions = new Completions(COMPLETIONS);
 
-  /** Closes the objects of the example, the last one first. */
-  private final Deque<Runnable> closings = new ArrayDeque<>();
+  /** The objects of the example. */
+  private final Opened opened = new Opened();
 
-  private Side(
-      String role, String device, Context context, ProtectionDomain pd, CompletionQueue cq) {
+  /** The device and what every example uses. */
+  private final Opened base = new Opened();
+
+  private Side(String role, String device) {
     this.role = role;
     this.device = device;
-    this.context = context;
-    this.time = ReadyDevice.timeOf(context);
-    this.pd = pd;
-    this.cq = cq;
+    context = base.add(context(device));
+    try {
+      time = ReadyDevice.timeOf(context);
+      pd = base.add(context.allocateProtectionDomain());
+      cq = base.add(context.createCompletionQueue(COMPLETIONS));
+    } catch (RuntimeException e) {
+      base.close();
+      throw e;
+    }
   }
 
   /**
@@ -63,19 +67,7 @@ final class Side implements AutoCloseable {
    * @throws NotOpenedException when it cannot be opened
    */
   static Side open(String role, String device) {
-    Context context = context(device);
-    try {
-      ProtectionDomain pd = context.allocateProtectionDomain();
-      try {
-        return new Side(role, device, context, pd, context.createCompletionQueue(COMPLETIONS));
-      } catch (RuntimeException e) {
-        pd.close();
-        throw e;
-      }
-    } catch (RuntimeException e) {
-      context.close();
-      throw e;
-    }
+    return new Side(role, device);
   }
 
   private static Context context(String device) {
@@ -138,20 +130,13 @@ final class Side implements AutoCloseable {
    *
    * @return the object
    */
-  <T> T own(T object, Consumer<? super T> close) {
-    closings.push(() -> close.accept(object));
-    return object;
+  <T extends AutoCloseable> T own(T object) {
+    return opened.add(object);
   }
 
   /** Closes the objects that were made, the last one first. */
   void release() {
-    if (!closings.isEmpty()) {
-      try {
-        closings.pop().run();
-      } finally {
-        release();
-      }
-    }
+    opened.close();
   }
 
   /** What {@link #await} found. */
@@ -202,8 +187,6 @@ final class Side implements AutoCloseable {
   @Override
   public void close() {
     release();
-    cq.close();
-    pd.close();
-    context.close();
+    base.close();
   }
 }

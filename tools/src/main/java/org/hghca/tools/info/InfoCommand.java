@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import org.hghca.driver.PinnedMemory;
 import org.hghca.programs.EmbeddedHca;
 import org.hghca.programs.ExitCode;
-import org.hghca.programs.PrettyJson;
+import org.hghca.programs.Json;
 import org.hghca.programs.Version;
 import org.hghca.tools.launch.Launcher;
 import org.hghca.tools.launch.Plugin;
@@ -145,7 +145,7 @@ public final class InfoCommand implements Callable<Integer> {
             : SystemReport.of(main.machine(), PinnedMemory.AT_BRING_UP, locator);
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(PrettyJson.of(SystemPrinter.json(report)));
+      out.println(Json.pretty(SystemPrinter.json(report)));
     } else {
       SystemPrinter.print(out, report);
     }
@@ -239,7 +239,7 @@ public final class InfoCommand implements Callable<Integer> {
     if (!main.plugins().isEmpty()) {
       json.put("plugins", main.plugins().stream().map(InfoCommand::json).toList());
     }
-    spec.commandLine().getOut().println(PrettyJson.of(json));
+    spec.commandLine().getOut().println(Json.pretty(json));
   }
 
   private static Map<String, Object> json(Plugin plugin) {

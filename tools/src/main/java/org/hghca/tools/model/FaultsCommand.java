@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.hghca.model.CardFault;
-import org.hghca.programs.PrettyJson;
+import org.hghca.programs.Json;
 import org.hghca.programs.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -31,8 +31,7 @@ final class FaultsCommand implements Runnable {
     PrintWriter out = spec.commandLine().getOut();
     List<CardFault> faults = CardFault.all();
     if (json) {
-      out.println(
-          PrettyJson.of(Map.of("faults", faults.stream().map(FaultsCommand::json).toList())));
+      out.println(Json.pretty(Map.of("faults", faults.stream().map(FaultsCommand::json).toList())));
       return;
     }
     for (CardFault fault : faults) {

@@ -1,5 +1,6 @@
 package org.hghca.tools.raw;
 
+import java.util.concurrent.ExecutionException;
 import org.hghca.mailbox.DeviceFatalException;
 
 /** The card no longer responds; only a reset can help. */
@@ -19,5 +20,17 @@ public final class CardStoppedException extends RuntimeException {
       }
     }
     return false;
+  }
+
+  /** The failure of work that accesses the card on a thread of its own. */
+  public static RuntimeException failureOf(ExecutionException ended) {
+    return switch (ended.getCause()) {
+      case RuntimeException failure -> failure;
+      // A mapped register that is gone faults; the JVM reports that as an InternalError.
+      case InternalError fault ->
+          new CardStoppedException("an access to a register faulted: " + fault.getMessage());
+      case Error error -> throw error;
+      default -> new IllegalStateException(ended.getCause());
+    };
   }
 }

@@ -3,7 +3,7 @@ package org.hghca.programs.perf.command;
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import org.hghca.programs.PrettyJson;
+import org.hghca.programs.Json;
 import org.hghca.programs.ReportFile;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.Parameters.Only;
@@ -124,7 +124,7 @@ final class PerfReportOptions {
       return Optional.empty();
     }
     String name = jsonFileName == null ? "perftest_out.json" : jsonFileName;
-    return Optional.of(new ReportFile<>(name, document -> PrettyJson.of(document.toJson()) + "\n"));
+    return Optional.of(new ReportFile<>(name, document -> Json.pretty(document.toJson()) + "\n"));
   }
 
   /** Whether the document is wanted in a file. */
@@ -140,7 +140,7 @@ final class PerfReportOptions {
   /** Writes the document where it is wanted; returns false, and says why, when that failed. */
   boolean write(PerfDocument document, PrintWriter out, PrintWriter err) {
     if (json) {
-      out.println(PrettyJson.of(document.toJson()));
+      out.println(Json.pretty(document.toJson()));
     }
     return ReportFile.tries(err, () -> file().ifPresent(file -> file.write(document, out)));
   }

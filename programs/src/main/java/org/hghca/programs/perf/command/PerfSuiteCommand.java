@@ -15,9 +15,9 @@ import org.hghca.programs.CNumber;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.GivenCommand;
 import org.hghca.programs.Interruption;
+import org.hghca.programs.Json;
 import org.hghca.programs.NotOpenedException;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.PrettyJson;
 import org.hghca.programs.ReportFile;
 import org.hghca.programs.TraceOption;
 import org.hghca.programs.Version;
@@ -244,13 +244,13 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
 
   private Optional<ReportFile<SuiteReport>> file() {
     return Optional.ofNullable(jsonFile)
-        .map(name -> new ReportFile<>(name, report -> PrettyJson.of(report.toJson()) + "\n"));
+        .map(name -> new ReportFile<>(name, report -> Json.pretty(report.toJson()) + "\n"));
   }
 
   private boolean write(SuiteReport report) {
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(PrettyJson.of(report.toJson()));
+      out.println(Json.pretty(report.toJson()));
     }
     boolean written =
         ReportFile.tries(

@@ -63,7 +63,7 @@ public record PeerAddress(
   }
 
   /** The fields in hexadecimal, with colons between them. */
-  byte[] toMessage() {
+  public byte[] toMessage() {
     String head =
         "%04x:%04x:%06x:%06x:%08x:%016x:"
             .formatted(lid, outstandingReads, qpNumber, psn, rkey, address);
@@ -84,7 +84,7 @@ public record PeerAddress(
    *
    * @throws IllegalArgumentException when it is none
    */
-  static PeerAddress parse(byte[] message) {
+  public static PeerAddress parse(byte[] message) {
     int end = 0;
     while (end < message.length && message[end] != 0) {
       end++;

@@ -6,7 +6,7 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 
 /** Writes elements, which are well-formed and escaped by construction. Not thread-safe. */
-final class Markup {
+public final class Markup {
   private static final int REPLACEMENT = 0xfffd;
 
   private final StringWriter text = new StringWriter();
@@ -21,7 +21,7 @@ final class Markup {
   }
 
   /** A document with a type. */
-  static Markup document(String type) {
+  public static Markup document(String type) {
     Markup document = new Markup();
     try {
       document.writer.writeDTD("<!DOCTYPE " + type + ">\n");
@@ -31,9 +31,15 @@ final class Markup {
     return document;
   }
 
-  /** A part of another document: one element. */
-  static Markup part() {
-    return new Markup();
+  /** A document of XML. */
+  public static Markup xml() {
+    Markup document = new Markup();
+    try {
+      document.writer.writeStartDocument("UTF-8", "1.0");
+    } catch (XMLStreamException e) {
+      throw new IllegalStateException(e);
+    }
+    return document;
   }
 
   /**
@@ -41,7 +47,7 @@ final class Markup {
    *
    * @param attributes names and values in turn
    */
-  Markup open(String tag, String... attributes) {
+  public Markup open(String tag, String... attributes) {
     try {
       writer.writeStartElement(tag);
       write(attributes);
@@ -52,7 +58,7 @@ final class Markup {
   }
 
   /** Ends the element that was begun last, and the line. */
-  Markup close() {
+  public Markup close() {
     try {
       writer.writeEndElement();
       writer.writeCharacters("\n");
@@ -63,7 +69,7 @@ final class Markup {
   }
 
   /** An element without content: of HTML only one that never has any. */
-  Markup empty(String tag, String... attributes) {
+  public Markup empty(String tag, String... attributes) {
     try {
       writer.writeEmptyElement(tag);
       write(attributes);
@@ -75,12 +81,12 @@ final class Markup {
   }
 
   /** An element with text only. */
-  Markup element(String tag, String content, String... attributes) {
+  public Markup element(String tag, String content, String... attributes) {
     return open(tag, attributes).text(content).close();
   }
 
   /** Text; a character that XML does not have is replaced. */
-  Markup text(String content) {
+  public Markup text(String content) {
     try {
       writer.writeCharacters(legal(content));
     } catch (XMLStreamException e) {
@@ -108,7 +114,7 @@ final class Markup {
     return printed || c == '\n' || c == '\t';
   }
 
-  /** The document or part, all of whose elements are closed. */
+  /** The document, all of whose elements are closed. */
   @Override
   public String toString() {
     try {

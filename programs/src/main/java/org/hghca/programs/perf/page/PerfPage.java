@@ -32,13 +32,11 @@ public final class PerfPage {
     return page.toString();
   }
 
-  /** Plots and tables of measurements, as one element of a page that has {@link #plotStyle}. */
-  public static String plots(List<Measurement> measurements) {
-    Markup part = Markup.part();
-    part.open("div", "class", "plots");
-    sections(part, measurements);
-    part.close();
-    return part.toString();
+  /** Plots and tables of measurements, as an element of a page that has {@link #plotStyle}. */
+  public static void plots(Markup page, List<Measurement> measurements) {
+    page.open("div", "class", "plots");
+    sections(page, measurements);
+    page.close();
   }
 
   private static void sections(Markup page, List<Measurement> measurements) {

@@ -17,6 +17,9 @@ public record Limits(
     OptionalDouble messageRate,
     OptionalDouble latency,
     double percentile) {
+  /** No limit. */
+  public static final Limits NONE =
+      new Limits(OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty(), 50);
 
   /** What a row misses. */
   public List<String> missedBy(Figure figure) {

@@ -72,6 +72,15 @@ public final class BothSides implements AutoCloseable {
     }
   }
 
+  /**
+   * Opened devices, whose messages are known to arrive.
+   *
+   * @throws PerfException when a port has no such GID
+   */
+  public static BothSides of(Context server, Context client, Parameters.Route route) {
+    return new BothSides(Device.inLoop(server, route), Device.inLoop(client, route));
+  }
+
   /** A port may become active only when the device at the other end of the cable is open. */
   private static BothSides open(Context first, Context second, Parameters.Route route) {
     try {

@@ -114,11 +114,11 @@ public final class PerfSession {
   }
 
   /**
-   * The same with the other side in this process.
+   * The same with a peer that has been found.
    *
    * @param client whether this side is the client
    */
-  boolean run(Medium medium, boolean client) throws InterruptedException {
+  public boolean run(Medium medium, boolean client) throws InterruptedException {
     Conversation conversation = new Conversation(medium, client);
     try (Resources resources = agree(conversation)) {
       makePairs(conversation, resources);

@@ -28,9 +28,6 @@ public final class Suite {
   private static final int LEAST = 100;
   private static final int MOST = 200_000;
 
-  /** The part of a throughput test at either end that does not count. */
-  private static final int MARGIN = 5;
-
   private static final int LONGER = 8;
 
   /** Warm-ups before the first test: it has all of the path compiled, the others what differs. */
@@ -152,9 +149,10 @@ public final class Suite {
           ? sides.run(parameters.of(count(probe, parameters, share)), watcher)
           : probe;
     }
-    Outcome outcome = sides.run(parameters.lasting(span(share)), watcher);
+    Outcome outcome = sides.run(parameters.lasting(Parameters.Span.of(share)), watcher);
     if (outcome.whole() && isEmpty(outcome)) {
-      outcome = sides.run(parameters.lasting(span(share.multipliedBy(LONGER))), watcher);
+      outcome =
+          sides.run(parameters.lasting(Parameters.Span.of(share.multipliedBy(LONGER))), watcher);
     }
     if (outcome.whole() && isEmpty(outcome)) {
       throw new PerfException(
@@ -172,10 +170,6 @@ public final class Suite {
       return least;
     }
     return part.compareTo(each) > 0 ? each : part;
-  }
-
-  private static Parameters.Span span(Duration whole) {
-    return new Parameters.Span(whole, whole.dividedBy(MARGIN), false);
   }
 
   private static boolean isEmpty(Outcome outcome) {

@@ -13,7 +13,6 @@ import java.net.Socket;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -38,18 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** One run against a plain socket that speaks as perftest 6.24 does, byte for byte. */
 class ScriptedPeerTest {
-  private static final Route ROUTE =
-      new Route(
-          Parameters.Meeting.TCP,
-          1,
-          OptionalInt.empty(),
-          Optional.empty(),
-          14,
-          7,
-          0,
-          64,
-          0,
-          Optional.empty());
+  private static final Route ROUTE = Route.tcp(1, OptionalInt.empty());
   private static final Parameters PARAMETERS =
       new Parameters(
           PerfTest.IB_WRITE_BW,
@@ -57,15 +45,7 @@ class ScriptedPeerTest {
           new Amount(4096, false, false, 100, Optional.empty(), Optional.empty()),
           new Queues(1, 16, 1, 1, 1, 0, 0, false, false, AtomicKind.FETCH_AND_ADD),
           ROUTE,
-          new Report(
-              false,
-              true,
-              false,
-              false,
-              Optional.empty(),
-              false,
-              new Limits(
-                  OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty(), 50)));
+          new Report(false, true, false, false, Optional.empty(), false, Limits.NONE));
 
   /** What perftest's queue pair would be: nothing is sent to it. */
   private static final String ADDRESS =

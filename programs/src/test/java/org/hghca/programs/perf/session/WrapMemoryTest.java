@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -44,18 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory for the PSN wrap: two of this program exchange it, on devices that need it. */
 class WrapMemoryTest {
-  private static final Route ROUTE =
-      new Route(
-          Parameters.Meeting.TCP,
-          1,
-          OptionalInt.empty(),
-          Optional.empty(),
-          14,
-          7,
-          0,
-          64,
-          0,
-          Optional.empty());
+  private static final Route ROUTE = Route.tcp(1, OptionalInt.empty());
   private static final String VERSION = "6.27\0\0\0\0\0\0\0hghca";
 
   /** What two of this program have always told each other. */
@@ -91,15 +79,7 @@ class WrapMemoryTest {
         new Amount(64, false, false, 10, Optional.empty(), Optional.empty()),
         new Queues(2, 16, 1, 1, 1, 0, 0, false, false, AtomicKind.FETCH_AND_ADD),
         ROUTE,
-        new Report(
-            false,
-            true,
-            false,
-            false,
-            Optional.empty(),
-            false,
-            new Limits(
-                OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty(), 50)));
+        new Report(false, true, false, false, Optional.empty(), false, Limits.NONE));
   }
 
   private CompletableFuture<Boolean> start(

@@ -63,11 +63,6 @@ public final class Board implements Target {
     return waits;
   }
 
-  @Override
-  public Locator locator() {
-    return Locator.parse(options.device());
-  }
-
   /**
    * The profile that the user has specified.
    *

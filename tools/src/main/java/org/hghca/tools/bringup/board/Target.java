@@ -32,7 +32,9 @@ public interface Target {
   Waits waits();
 
   /** Which function it is. */
-  Locator locator();
+  default Locator locator() {
+    return Locator.parse(options().device());
+  }
 
   /** Takes the function from the system. */
   void open();

@@ -68,11 +68,6 @@ public final class VirtioBoard implements Target {
   }
 
   @Override
-  public Locator locator() {
-    return Locator.parse(options.device());
-  }
-
-  @Override
   public void open() {
     function = PciFunctions.open(locator());
     canReset = function.canReset();

@@ -12,8 +12,8 @@ import java.util.concurrent.Callable;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.GivenCommand;
 import org.hghca.programs.Interruption;
+import org.hghca.programs.Json;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.PrettyJson;
 import org.hghca.programs.ReportFile;
 import org.hghca.programs.TraceOption;
 import org.hghca.programs.Version;
@@ -315,7 +315,7 @@ public final class BringupCommand implements Callable<Integer>, OutlivesReader {
     Origin origin = origin();
     List<ReportFile<BringupReport>> files = new ArrayList<>();
     if (json != null) {
-      files.add(new ReportFile<>(json, report -> PrettyJson.of(JsonOutput.of(origin, report))));
+      files.add(new ReportFile<>(json, report -> Json.pretty(JsonOutput.of(origin, report))));
     }
     if (junit != null) {
       files.add(new ReportFile<>(junit, report -> JunitOutput.of(origin, report)));

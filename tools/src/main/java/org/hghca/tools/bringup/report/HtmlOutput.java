@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import org.hghca.programs.perf.page.Markup;
 import org.hghca.programs.perf.page.PerfPage;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.cause.Conclusion;
@@ -16,11 +17,14 @@ import org.hghca.tools.bringup.step.Verdict;
 import org.hghca.tools.raw.CommandRecord;
 import org.hghca.tools.raw.Hexdump;
 
-/** A session as one self-contained HTML page, which can be stored, mailed and printed. */
+/**
+ * A session as one self-contained HTML page, which can be stored, mailed and printed. Its style has
+ * no character that XML would escape, which a browser reads literally there.
+ */
 public final class HtmlOutput {
   private static final int TRACE_BYTES = 256;
 
-  private final StringBuilder html = new StringBuilder(1 << 16);
+  private final Markup page = Markup.document("html");
 
   private HtmlOutput() {}
 
@@ -28,7 +32,7 @@ public final class HtmlOutput {
   public static String of(Origin origin, BringupReport report) {
     HtmlOutput output = new HtmlOutput();
     output.page(origin, report);
-    return output.html.toString();
+    return output.page.toString();
   }
 
   private static String style() {
@@ -39,63 +43,31 @@ public final class HtmlOutput {
     }
   }
 
-  /** The text with everything replaced that HTML has a meaning for. */
-  static String escape(String text) {
-    StringBuilder escaped = new StringBuilder(text.length() + 16);
-    text.codePoints()
-        .forEach(
-            c -> {
-              switch (c) {
-                case '&' -> escaped.append("&amp;");
-                case '<' -> escaped.append("&lt;");
-                case '>' -> escaped.append("&gt;");
-                case '"' -> escaped.append("&quot;");
-                case '\'' -> escaped.append("&#39;");
-                default -> escaped.appendCodePoint(c < ' ' && c != '\n' && c != '\t' ? 0xfffd : c);
-              }
-            });
-    return escaped.toString();
-  }
-
-  private void add(String markup) {
-    html.append(markup);
-  }
-
-  private void text(String text) {
-    html.append(escape(text));
-  }
-
-  private void element(String tag, String text) {
-    add("<" + tag + ">");
-    text(text);
-    add("</" + tag + ">");
-  }
-
   private void page(Origin origin, BringupReport report) {
-    add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    add("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    element("title", "Bring-up of %s: %s".formatted(report.device(), report.outcome().text()));
-    add("\n<style>\n" + style() + PerfPage.plotStyle() + "</style>\n</head>\n<body>\n");
+    page.open("html", "lang", "en").open("head");
+    page.empty("meta", "charset", "utf-8");
+    page.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
+    page.element("title", "Bring-up of %s: %s".formatted(report.device(), report.outcome().text()));
+    page.element("style", style() + PerfPage.plotStyle());
+    page.close().open("body");
     head(report);
     conclusion(report);
-    element("h2", "Steps");
-    add("\n<div class=\"steps\">\n");
+    page.element("h2", "Steps").open("div", "class", "steps");
     report.tallies().forEach(this::step);
-    add("</div>\n");
+    page.close();
     environment(origin, report);
-    add("<footer>");
-    text(
+    page.element(
+        "footer",
         "Each step opens. Bytes that differ are marked; bytes that may be anything are pale."
             + " Numbers with an h are hexadecimal.");
-    add("</footer>\n</body>\n</html>\n");
+    page.close().close();
   }
 
   private void head(BringupReport report) {
     boolean good = report.outcome() == BringupReport.Outcome.PASSED;
-    add("<header>\n<div class=\"head%s\">".formatted(good ? "" : " bad"));
-    element("h1", "Bring-up: " + report.outcome().text());
-    element("p", report.device());
-    element(
+    page.open("header").open("div", "class", good ? "head" : "head bad");
+    page.element("h1", "Bring-up: " + report.outcome().text()).element("p", report.device());
+    page.element(
         "p",
         "profile %s, %s, %.1f s%s"
             .formatted(
@@ -103,125 +75,125 @@ public final class HtmlOutput {
                 report.started().truncatedTo(ChronoUnit.SECONDS),
                 report.seconds(),
                 report.rounds() > 1 ? ", %d rounds".formatted(report.rounds()) : ""));
-    add("</div>\n<ul class=\"counts\">\n");
+    page.close().open("ul", "class", "counts");
     count("passed", report.count(Verdict.PASS));
     count("failed", report.count(Verdict.FAIL));
     count("warnings", report.count(Verdict.WARN));
     count("not judged", report.count(Verdict.NOT_JUDGED));
     count("skipped", report.count(Verdict.SKIP));
-    add("</ul>\n</header>\n");
+    page.close().close();
   }
 
   private void environment(Origin origin, BringupReport report) {
-    element("h2", "Program, machine and board");
-    add("\n<dl>\n");
+    page.element("h2", "Program, machine and board").open("dl");
     FactLines.of(origin, report)
-        .forEach(
-            (name, value) -> {
-              element("dt", name);
-              element("dd", value);
-              add("\n");
-            });
-    add("</dl>\n");
+        .forEach((name, value) -> page.element("dt", name).element("dd", value));
+    page.close();
   }
 
   private void conclusion(BringupReport report) {
     if (report.conclusion().causes().isEmpty()) {
       return;
     }
-    element("h2", "Conclusion");
+    page.element("h2", "Conclusion");
     for (Conclusion.Cause cause : report.conclusion().causes()) {
-      add("<div class=\"body\">");
+      page.open("div", "class", "body");
       note("Likely", cause.what());
       note("Evidence", "%s: %s".formatted(cause.step(), cause.evidence()));
       note("Look at", cause.lookAt());
-      add("</div>\n");
+      page.close();
     }
   }
 
   private void count(String what, int count) {
-    add("<li><b>%d</b>%s</li>\n".formatted(count, what));
+    page.open("li").element("b", Integer.toString(count)).text(what).close();
   }
 
   private void step(Tally tally) {
     StepResult result = tally.result();
     boolean open = result.verdict() == Verdict.FAIL;
-    add(open ? "<details class=\"FAILED\" open>" : "<details>");
-    add("<summary><span class=\"badge %1$s\">%1$s</span>".formatted(result.verdict().label()));
-    element("code", result.step().id());
-    add("<span class=\"title\">");
-    text(result.step().title());
+    details(open ? "step FAILED" : "step", open);
+    page.open("summary", "class", "entry");
+    page.element("span", result.verdict().label(), "class", "badge " + result.verdict().label());
+    page.element("code", result.step().id());
+    page.open("span", "class", "title").text(result.step().title());
     why(result.reason());
     why(
         tally.failures() > 0 && tally.rounds().size() > 1
             ? "failed in %d of %d rounds".formatted(tally.failures(), tally.rounds().size())
             : "");
-    add("</span><span class=\"time\">");
-    text(result.verdict().isResult() ? "%.1f ms".formatted(result.millis()) : "");
-    add("</span></summary>\n<div class=\"body\">\n");
+    page.close();
+    page.element(
+        "span",
+        result.verdict().isResult() ? "%.1f ms".formatted(result.millis()) : "",
+        "class",
+        "time");
+    page.close().open("div", "class", "body");
     if (!result.expected().isEmpty() || !result.seen().isEmpty()) {
-      add("<div class=\"sides\">");
+      page.open("div", "class", "sides");
       side("Expected", result.expected());
       side("Seen", result.seen());
-      add("</div>\n");
+      page.close();
     }
     note("Source", result.step().source());
     if (open) {
       note("Look at", result.step().next());
     }
     result.comparisons().forEach(this::comparison);
-    result.measurements().ifPresent(report -> add(PerfPage.plots(report.page().measurements())));
+    result.measurements().ifPresent(report -> PerfPage.plots(page, report.page().measurements()));
     trace(result.commands());
-    add("</div>\n</details>\n");
+    page.close().close();
+  }
+
+  private void details(String style, boolean open) {
+    page.open(
+        "details",
+        open ? new String[] {"class", style, "open", ""} : new String[] {"class", style});
   }
 
   private void why(String reason) {
     if (!reason.isEmpty()) {
-      add("<span class=\"why\">");
-      text(reason);
-      add("</span>");
+      page.element("span", reason, "class", "why");
     }
   }
 
   private void side(String title, List<String> lines) {
-    add("<div>");
-    element("h3", title);
-    add("<ul>");
-    lines.forEach(line -> element("li", line));
-    add("</ul></div>");
+    page.open("div", "class", "side").element("h3", title).open("ul");
+    lines.forEach(line -> page.element("li", line));
+    page.close().close();
   }
 
   private void note(String title, String text) {
-    add("<p class=\"note\">");
-    element("b", title);
-    text(" " + text);
-    add("</p>\n");
+    page.open("p", "class", "note").element("b", title).text(text).close();
   }
 
   private void comparison(Comparison comparison) {
     int differences = comparison.differences();
-    add("<details class=\"compare\"%s><summary>".formatted(differences > 0 ? " open" : ""));
-    text(
+    details("compare", differences > 0);
+    page.element(
+        "summary",
         "%s: %d bytes, %s"
             .formatted(
                 comparison.what(),
                 comparison.length(),
-                differences == 0 ? "as expected" : differences + " differ"));
-    add("</summary><div class=\"pair\">\n");
+                differences == 0 ? "as expected" : differences + " differ"),
+        "class",
+        "more");
+    page.open("div", "class", "pair");
     side(comparison, "expected", comparison.expected());
     side(comparison, "seen", comparison.seen());
-    add("</div></details>\n");
+    page.close().close();
   }
 
   private void side(Comparison comparison, String title, byte[] bytes) {
-    add("<div class=\"scroll\"><table class=\"bytes hex\">\n");
-    add("<tr><th></th><th colspan=\"16\">%s</th></tr>\n".formatted(title));
+    page.open("div", "class", "scroll").open("table", "class", "bytes hex");
+    page.open("tr").element("th", "").element("th", title, "colspan", "16").close();
     for (int at = 0; at < comparison.length(); at += Hexdump.COLUMNS) {
-      add("<tr><th>%03x</th>".formatted(at));
+      page.open("tr").element("th", "%03x".formatted(at));
       bytes(comparison, bytes, at);
-      add("</tr>\n");
+      page.close();
     }
-    add("</table></div>\n");
+    page.close().close();
   }
 
   private void bytes(Comparison comparison, byte[] bytes, int from) {
@@ -232,9 +204,12 @@ public final class HtmlOutput {
       } else if (i < comparison.length() && comparison.differsAt(i)) {
         kind += " differs";
       }
-      add(kind.isEmpty() ? "<td>" : "<td class=\"%s\">".formatted(kind.strip()));
-      add(i < bytes.length ? "%02x".formatted(bytes[i]) : "");
-      add("</td>");
+      String value = i < bytes.length ? "%02x".formatted(bytes[i]) : "";
+      if (kind.isEmpty()) {
+        page.element("td", value);
+      } else {
+        page.element("td", value, "class", kind.strip());
+      }
     }
   }
 
@@ -242,46 +217,52 @@ public final class HtmlOutput {
     if (commands.isEmpty()) {
       return;
     }
-    add("<details class=\"trace\"><summary>");
-    text("%d command%s".formatted(commands.size(), commands.size() == 1 ? "" : "s"));
-    add("</summary><div class=\"scroll\"><table class=\"commands\">\n<tr><th>Command</th>");
-    add("<th>op</th><th>op_mod</th><th>in_modifier</th><th>in_param</th><th>Status</th>");
-    add("<th class=\"number\">us</th><th>Mailboxes</th></tr>\n");
+    page.open("details", "class", "trace");
+    page.element(
+        "summary",
+        "%d command%s".formatted(commands.size(), commands.size() == 1 ? "" : "s"),
+        "class",
+        "more");
+    page.open("div", "class", "scroll").open("table", "class", "commands").open("tr");
+    for (String column : List.of("Command", "op", "op_mod", "in_modifier", "in_param", "Status")) {
+      page.element("th", column);
+    }
+    page.element("th", "us", "class", "number").element("th", "Mailboxes").close();
     commands.forEach(this::command);
-    add("</table></div></details>\n");
+    page.close().close().close();
   }
 
   private void command(CommandRecord command) {
-    add("<tr>");
-    element("td", command.name());
+    page.open("tr").element("td", command.name());
     cell("%03xh".formatted(command.opcode()));
     cell(Integer.toString(command.opModifier()));
     cell("%xh".formatted(command.inModifier()));
     cell("%xh".formatted(command.inParam()));
-    element("td", command.status());
-    add("<td class=\"number\">%.1f</td><td>".formatted(command.micros()));
+    page.element("td", command.status());
+    page.element("td", "%.1f".formatted(command.micros()), "class", "number").open("td");
     mailbox("in", command.inbox());
     mailbox("out", command.outbox());
-    add("</td></tr>\n");
+    page.close().close();
   }
 
   private void cell(String code) {
-    add("<td><code>");
-    text(code);
-    add("</code></td>");
+    page.open("td").element("code", code).close();
   }
 
   private void mailbox(String name, byte[] bytes) {
     if (bytes.length == 0) {
       return;
     }
-    add("<details><summary>%s, %d bytes</summary><pre>".formatted(name, bytes.length));
+    page.open("details").element("summary", "%s, %d bytes".formatted(name, bytes.length));
     List<String> lines = Hexdump.lines(bytes);
     int most = TRACE_BYTES / Hexdump.COLUMNS;
-    text(String.join("\n", lines.subList(0, Math.min(lines.size(), most))));
-    if (lines.size() > most) {
-      text("\n... %d more bytes, all of them in the JSON".formatted(bytes.length - TRACE_BYTES));
-    }
-    add("</pre></details>");
+    String text = String.join("\n", lines.subList(0, Math.min(lines.size(), most)));
+    page.element(
+        "pre",
+        lines.size() > most
+            ? "%s\n... %d more bytes, all of them in the JSON"
+                .formatted(text, bytes.length - TRACE_BYTES)
+            : text);
+    page.close();
   }
 }

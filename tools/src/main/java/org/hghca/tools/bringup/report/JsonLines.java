@@ -1,13 +1,11 @@
 package org.hghca.tools.bringup.report;
 
-import com.fasterxml.jackson.jr.ob.JSON;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.hghca.programs.Json;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.Progress;
 import org.hghca.tools.bringup.step.Step;
@@ -80,10 +78,6 @@ public final class JsonLines implements Progress {
   }
 
   private void write(Map<String, Object> json) {
-    try {
-      lines.accept(JSON.std.asString(json));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // it writes to memory
-    }
+    lines.accept(Json.line(json));
   }
 }

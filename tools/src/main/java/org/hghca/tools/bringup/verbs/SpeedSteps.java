@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.stream.LongStream;
 import org.hghca.programs.perf.Parameters;
@@ -15,7 +13,6 @@ import org.hghca.programs.perf.result.BandwidthReport;
 import org.hghca.programs.perf.result.DurationLatency;
 import org.hghca.programs.perf.result.Figure;
 import org.hghca.programs.perf.result.LatencyResult;
-import org.hghca.programs.perf.result.Limits;
 import org.hghca.programs.perf.run.Watcher;
 import org.hghca.programs.perf.session.BothSides;
 import org.hghca.programs.perf.suite.Row;
@@ -28,9 +25,6 @@ import org.hghca.tools.bringup.step.Observation;
 import org.hghca.tools.bringup.step.Step;
 import org.hghca.tools.bringup.step.StepFailedException;
 import org.hghca.tools.raw.CardStoppedException;
-import org.hghca.verbs.Context;
-import org.hghca.verbs.DeviceAttributes;
-import org.hghca.verbs.QpType;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
 
@@ -41,25 +35,8 @@ public final class SpeedSteps {
 
   private static final Duration SHORTEST_OF_CARD = Duration.ofMillis(1);
 
-  private static final int THROUGHPUT_DEPTH = 128;
-  private static final int RECEIVES = 512;
-  private static final int INLINE = 236;
-  private static final int TIMEOUT = 14;
-  private static final int RETRIES = 7;
-  private static final int HOPS = 64;
-
   private static final Parameters.Route ROUTE =
-      new Parameters.Route(
-          Parameters.Meeting.TCP,
-          Driver.PORT,
-          OptionalInt.empty(),
-          Optional.empty(),
-          TIMEOUT,
-          RETRIES,
-          0,
-          HOPS,
-          0,
-          Optional.empty());
+      Parameters.Route.tcp(Driver.PORT, OptionalInt.empty());
 
   private final Driver driver;
 
@@ -81,47 +58,13 @@ public final class SpeedSteps {
   }
 
   private List<Parameters> sizes(PerfTest test, long... sizes) {
-    return LongStream.of(sizes).mapToObj(size -> parameters(test, size)).toList();
-  }
-
-  private Parameters parameters(PerfTest test, long size) {
-    boolean bandwidth = test.isBandwidth();
-    // A device may have shorter queues.
-    int room = Math.min(fits(driver.left()), fits(driver.right()));
-    int throughputDepth = Math.min(THROUGHPUT_DEPTH, room);
-    int receives = Math.min(RECEIVES, room);
-    int depth = bandwidth ? throughputDepth : 1;
-    return new Parameters(
-        test,
-        QpType.RC,
-        new Parameters.Amount(size, false, false, receives, Optional.empty(), Optional.empty()),
-        new Parameters.Queues(
-            1,
-            depth,
-            bandwidth ? 1 : receives,
-            1,
-            bandwidth ? Math.max(1, throughputDepth / 2) : 1,
-            bandwidth ? 0 : INLINE,
-            0,
-            false,
-            false,
-            Parameters.AtomicKind.FETCH_AND_ADD),
-        ROUTE,
-        new Parameters.Report(
-            false,
-            false,
-            false,
-            false,
-            Optional.empty(),
-            true,
-            new Limits(
-                OptionalDouble.empty(), OptionalDouble.empty(), OptionalDouble.empty(), 50)));
-  }
-
-  /** Requests of a queue that fit into a device, beside a few of the program's own. */
-  private static int fits(Context device) {
-    DeviceAttributes attributes = device.queryDevice();
-    return Integer.highestOneBit(Math.min(attributes.maxQpWr(), attributes.maxCqe()) / 2);
+    int room =
+        Math.min(
+            Parameters.room(driver.left().queryDevice()),
+            Parameters.room(driver.right().queryDevice()));
+    return LongStream.of(sizes)
+        .mapToObj(size -> Parameters.reliable(test, size, room, ROUTE))
+        .toList();
   }
 
   private BothSides open() {

@@ -1,12 +1,11 @@
 package org.hghca.tools.card.command;
 
-import com.fasterxml.jackson.jr.ob.JSON;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.hghca.programs.ExitCode;
+import org.hghca.programs.Json;
 import org.hghca.programs.StandardOutput;
 import org.hghca.tools.card.CardSession;
 import org.hghca.tools.card.Reply;
@@ -86,7 +85,7 @@ public final class CardPrompt {
 
   private void print(Reply reply, String line, int number) {
     if (json) {
-      out.print(json(reply) + "\n");
+      out.print(Json.line(reply.json()) + "\n");
     } else {
       if (script.isPresent()) {
         out.print(PROMPT + line.strip() + "\n");
@@ -97,14 +96,6 @@ public final class CardPrompt {
     if (!reply.isOk() && !json) {
       String place = script.isEmpty() ? "" : "%s:%d: ".formatted(script.get(), number);
       err.println("hghca: " + place + reply.error());
-    }
-  }
-
-  private static String json(Reply reply) {
-    try {
-      return JSON.std.asString(reply.json());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // it writes to memory
     }
   }
 }

@@ -1,17 +1,15 @@
 package org.hghca.tools.perf.peers;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
+import org.hghca.programs.Opened;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.PerfTest;
 import org.hghca.programs.perf.session.BothSides;
@@ -72,21 +70,20 @@ public record Entrant(String name, Opener opener) {
 
   private static Peer served(BiFunction<PerfTest, Integer, Parameters> parameters)
       throws IOException {
-    Deque<Runnable> running = new ArrayDeque<>();
-    Runnable end = () -> running.forEach(Runnable::run);
+    Opened served = new Opened();
     try {
       Path folder = Files.createTempDirectory("hghca-peers");
-      running.push(() -> delete(folder));
+      AutoCloseable _ = served.add(() -> Files.delete(folder));
       for (String name : List.of("left", "right")) {
-        running.push(serve(folder.resolve(name))::close);
+        UserServer _ = served.add(serve(folder.resolve(name)));
       }
       return hghca(
           "vfio-user:" + folder.resolve("left"),
           "vfio-user:" + folder.resolve("right"),
-          end,
+          served::close,
           parameters);
     } catch (IOException | RuntimeException e) {
-      end.run();
+      served.close();
       throw e;
     }
   }
@@ -101,14 +98,6 @@ public record Entrant(String name, Opener opener) {
     } catch (RuntimeException e) {
       hca.close();
       throw e;
-    }
-  }
-
-  private static void delete(Path folder) {
-    try {
-      Files.delete(folder);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 }

@@ -11,8 +11,8 @@ import org.hghca.programs.CNumber;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.GivenCommand;
 import org.hghca.programs.Interruption;
+import org.hghca.programs.Json;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.PrettyJson;
 import org.hghca.programs.Version;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.PerfTest;
@@ -83,7 +83,7 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
       }
       PeersReport report = new PeersReport(facts(), rows);
       out.println(
-          json ? PrettyJson.of(report.toJson()) : markdown ? report.markdown() : report.text());
+          json ? Json.pretty(report.toJson()) : markdown ? report.markdown() : report.text());
       out.flush();
       ExitCode end = report.isGood() ? ExitCode.OK : ExitCode.FAILED;
       return (run.isInterrupted() ? ExitCode.INTERRUPTED : end).code();

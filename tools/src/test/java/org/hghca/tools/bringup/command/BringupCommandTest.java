@@ -492,7 +492,7 @@ class BringupCommandTest {
         "--junit",
         xml.toString());
 
-    assertThat(html).content().contains("model:&lt;b&gt;&amp;&quot;x&#39;").doesNotContain("<b>&");
+    assertThat(html).content().contains("model:&lt;b&gt;&amp;\"x'").doesNotContain("<b>&");
     assertThat(xml).content().contains("model:&lt;b&gt;&amp;").doesNotContain("<b>");
   }
 }

@@ -3,26 +3,35 @@ package org.hghca.programs.pingpong;
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.Callable;
 import org.hghca.programs.CNumber;
 import org.hghca.programs.DeviceOption;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.Ipv6Text;
 import org.hghca.programs.UnsupportedOptions;
+import org.hghca.programs.Version;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpType;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
-/** What the ping-pongs of libibverbs have in common on the command line, and how they end. */
-final class PingpongArguments {
+/** {@code hghca rc_pingpong} and the others: the ping-pongs of libibverbs, with the originals. */
+@Command(exitCodeOnInvalidInput = 1, versionProvider = Version.class)
+public final class PingpongCommand implements Callable<Integer> {
   private static final int LAST_TCP_PORT = 65_535;
   private static final int LAST_PORT = 255;
   private static final int LAST_SERVICE_LEVEL = 15;
   private static final int MOST_RECEIVES = 1 << 24;
 
+  @Spec private CommandSpec spec;
   @Mixin private DeviceOption device;
 
   @Parameters(
@@ -86,26 +95,74 @@ final class PingpongArguments {
               + " where it is not.")
   private boolean check;
 
-  /**
-   * Runs a ping-pong of one queue pair.
-   *
-   * @return its exit code
-   */
-  int run(CommandSpec spec, Variant variant, int size, Mtu mtu) {
-    return run(spec, variant, size, mtu, 1);
+  @Option(
+      names = {"-s", "--size"},
+      paramLabel = "<size>",
+      converter = CNumber.class,
+      description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
+  private int size;
+
+  @Option(
+      names = {"-m", "--mtu"},
+      paramLabel = "<size>",
+      converter = CNumber.class,
+      description = "Path MTU: 256, 512, 1024, 2048 or 4096 (default: ${DEFAULT-VALUE}).")
+  private int mtu = 1024;
+
+  @Option(
+      names = {"-q", "--num-qp"},
+      paramLabel = "<num>",
+      converter = CNumber.class,
+      description = "Queue pairs, at most 255 (default: ${DEFAULT-VALUE}).")
+  private int queuePairs;
+
+  private final Variant variant;
+
+  private PingpongCommand(Variant variant) {
+    this.variant = variant;
+    size = variant.type() == QpType.UD ? 1024 : 4096;
+    queuePairs = variant.shares() ? 16 : 1;
   }
 
-  /** Runs a ping-pong; Ctrl-C and SIGTERM end it. */
-  int run(CommandSpec spec, Variant variant, int size, Mtu mtu, int queuePairs) {
+  /** The command of a program. */
+  public static CommandLine commandLine(Variant variant) {
+    CommandLine command = new CommandLine(new PingpongCommand(variant));
+    CommandSpec spec = command.getCommandSpec().name(variant.program());
+    spec.usageMessage().description(variant.description(), "Either end may be the original.");
+    if (!variant.shares()) {
+      spec.remove(spec.findOption("-q"));
+    }
+    if (variant.type() == QpType.UD) {
+      spec.remove(spec.findOption("-m"));
+      OptionSpec size = spec.findOption("-s");
+      spec.remove(size);
+      String most = "Bytes of a message, at most the port's MTU (default: ${DEFAULT-VALUE}).";
+      spec.addOption(size.toBuilder().description(most).build());
+    }
+    for (Variant.Refused refused : variant.refused()) {
+      spec.addOption(
+          OptionSpec.builder(refused.option(), refused.name())
+              .arity("0")
+              .type(boolean.class)
+              .description(UnsupportedOptions.START + refused.reason())
+              .build());
+    }
+    spec.mixinStandardHelpOptions(true);
+    return command;
+  }
+
+  /** Runs it; Ctrl-C and SIGTERM end it. */
+  @Override
+  public Integer call() {
     UnsupportedOptions.refuse(spec);
-    requireRange(spec, "-p", tcpPort, 0, LAST_TCP_PORT);
-    requireRange(spec, "-i", port, 1, LAST_PORT);
-    requireRange(spec, "-s", size, 1, Integer.MAX_VALUE);
-    requireRange(spec, "-q", queuePairs, 1, Integer.MAX_VALUE);
-    requireRange(spec, "-r", depth, 1, MOST_RECEIVES);
-    requireRange(spec, "-n", iterations, 1, Integer.MAX_VALUE);
-    requireRange(spec, "-l", serviceLevel, 0, LAST_SERVICE_LEVEL);
-    requireRange(spec, "-g", gidIndex, -1, Integer.MAX_VALUE);
+    requireRange("-p", tcpPort, 0, LAST_TCP_PORT);
+    requireRange("-i", port, 1, LAST_PORT);
+    requireRange("-s", size, 1, Integer.MAX_VALUE);
+    requireRange("-q", queuePairs, 1, Integer.MAX_VALUE);
+    requireRange("-r", depth, 1, MOST_RECEIVES);
+    requireRange("-n", iterations, 1, Integer.MAX_VALUE);
+    requireRange("-l", serviceLevel, 0, LAST_SERVICE_LEVEL);
+    requireRange("-g", gidIndex, -1, Integer.MAX_VALUE);
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     Options options =
@@ -115,7 +172,7 @@ final class PingpongArguments {
             tcpPort,
             port,
             size,
-            mtu,
+            pathMtu(),
             queuePairs,
             depth,
             iterations,
@@ -131,8 +188,17 @@ final class PingpongArguments {
     }
   }
 
-  private static void requireRange(
-      CommandSpec spec, String option, int value, int least, int most) {
+  private Mtu pathMtu() {
+    for (Mtu one : Mtu.values()) {
+      if (one.bytes() == mtu) {
+        return one;
+      }
+    }
+    throw new ParameterException(
+        spec.commandLine(), "-m must be 256, 512, 1024, 2048 or 4096, not " + mtu);
+  }
+
+  private void requireRange(String option, int value, int least, int most) {
     if (value < least || value > most) {
       throw new ParameterException(
           spec.commandLine(),
