@@ -20,6 +20,9 @@ import org.hghca.verbs.QpType;
  */
 public record Parameters(
     PerfTest test, QpType type, Amount amount, Queues queues, Route route, Report report) {
+  /** Bytes that requests of short messages carry in themselves, as perftest has it. */
+  private static final int INLINE = 236;
+
   /** The largest message, which is that of all sizes. */
   public static final long LARGEST_BYTES = 1L << 23;
 
@@ -194,7 +197,7 @@ public record Parameters(
             bandwidth ? 1 : receives,
             1,
             bandwidth ? Math.max(1, depth / 2) : 1,
-            bandwidth ? 0 : 236,
+            bandwidth ? 0 : INLINE,
             0,
             false,
             false,
@@ -283,6 +286,28 @@ public record Parameters(
     return with(
         new Amount(
             amount.size, amount.adaptable, amount.all, iterations, Optional.empty(), amount.rate));
+  }
+
+  /**
+   * The same with requests in lists, of which each has one completion, and carries what it sends in
+   * itself where it can.
+   *
+   * @param list requests, at most the depth of the send queue
+   */
+  public Parameters inLists(int list) {
+    Queues lists =
+        new Queues(
+            queues.pairs,
+            queues.sendDepth,
+            queues.receiveDepth,
+            list,
+            list,
+            INLINE,
+            queues.outstandingReads,
+            queues.bidirectional,
+            queues.events,
+            queues.atomic);
+    return new Parameters(test, type, amount, lists, route, report);
   }
 
   private Parameters with(Amount other) {

@@ -21,6 +21,10 @@ import org.hghca.programs.perf.session.PerfSession;
 /** Measures as {@code hghca perf} does, each time once more before, so that the code is warm. */
 final class Measurements {
   private static final int SMALL_BYTES = 8;
+
+  /** RDMA WRITEs of small messages that are posted at once. */
+  private static final int SMALL_LIST = 16;
+
   private static final Parameters.Route ROUTE =
       Parameters.Route.tcp(Side.PORT, OptionalInt.of(Side.GID_INDEX));
 
@@ -73,16 +77,17 @@ final class Measurements {
    * @throws CheckFailedException when a message fails
    */
   Speeds run(int messageBytes) {
-    double small = messageRate("write rate", SMALL_BYTES);
-    double large = messageRate("write throughput", messageBytes);
+    Parameters rate = Parameters.reliable(PerfTest.IB_WRITE_BW, SMALL_BYTES, room, ROUTE);
+    double small = messageRate("write rate", rate.inLists(Math.min(SMALL_LIST, room)));
+    Parameters throughput = Parameters.reliable(PerfTest.IB_WRITE_BW, messageBytes, room, ROUTE);
+    double large = messageRate("write throughput", throughput);
     RoundTrips sends = roundTrips("ping-pong", PerfTest.IB_SEND_LAT);
     RoundTrips writes = roundTrips("write ping-pong", PerfTest.IB_WRITE_LAT);
     return new Speeds(small, large * messageBytes / 1e6, sends, writes);
   }
 
   /** RDMA WRITEs a second. */
-  private double messageRate(String check, long size) {
-    Parameters parameters = Parameters.reliable(PerfTest.IB_WRITE_BW, size, room, ROUTE);
+  private double messageRate(String check, Parameters parameters) {
     double _ = messageRate(check, parameters, warmUp);
     double rate = messageRate(check, parameters, nanos);
     if (rate == 0) {

@@ -18,6 +18,7 @@ import org.hghca.programs.perf.medium.PerfVersion;
 import org.hghca.programs.perf.medium.TcpMedium;
 import org.hghca.programs.perf.result.Course;
 import org.hghca.programs.perf.result.Figure;
+import org.hghca.programs.perf.run.Contents;
 import org.hghca.programs.perf.run.Resources;
 import org.hghca.programs.perf.run.Watcher;
 import org.hghca.verbs.DeviceFeature;
@@ -38,6 +39,9 @@ public final class PerfSession {
 
   /** Why this server cannot take its client's amount. */
   private Optional<PerfException> refusal = Optional.empty();
+
+  /** Whether the peer is of this program, so that its messages have known contents. */
+  private boolean ours;
 
   /** Whether both sides say that they offer memory for the PSN wrap. */
   private boolean offers;
@@ -129,7 +133,8 @@ public final class PerfSession {
   /** What both sides have in common decides what this side needs. */
   private Resources agree(Conversation conversation) throws InterruptedException {
     PerfVersion peer = conversation.exchangeVersions();
-    if (peer.ours()) {
+    ours = peer.ours();
+    if (ours) {
       Agreement other =
           conversation.exchange(
               client -> {
@@ -201,7 +206,13 @@ public final class PerfSession {
     boolean client = conversation.isClient();
     Header.of(parameters, resources, client, mtu).forEach(output::print);
     output.document().info(parameters, resources, client, mtu);
-    return new Exchange(conversation, resources, output, watcher).run();
+    Contents contents = new Contents(resources, client);
+    contents.fill();
+    boolean whole = new Exchange(conversation, resources, output, watcher).run();
+    if (whole && ours) {
+      contents.check();
+    }
+    return whole;
   }
 
   /** What is measured. */
