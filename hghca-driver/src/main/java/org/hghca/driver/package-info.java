@@ -30,11 +30,11 @@
  *       which events may be passed under any lock.
  * </ol>
  *
- * Four rules apply. Events are raised and programs are called without a lock of a queue. Requests
- * of other rings continue ({@code CompletionParser.ringWaiting}) also without one, because each
- * ring takes its own. A thread that detects that the device is dead may hold any of them: the
- * resulting actions take only those below. The locks of the ranks are spin locks: nothing that
- * blocks, and no command, runs under one; with assertions enabled, {@link
- * org.hghca.provider.queue.SpinLock} refuses another order.
+ * Four rules apply. Events are raised and programs are called without a lock of a queue. What waits
+ * for completions continues ({@code CompletionParser.takeDue}) also without one, because each ring
+ * takes its own. A thread that detects that the device is dead may hold any of them: the resulting
+ * actions take only those below. The locks of the ranks are spin locks: nothing that blocks, and no
+ * command, runs under one; with assertions enabled, {@link org.hghca.provider.queue.SpinLock}
+ * refuses another order.
  */
 package org.hghca.driver;

@@ -26,9 +26,6 @@ public abstract class CompletionParser {
   /** In place of a number of filled entries: the ring holds no completion. */
   private static final int NONE = -1;
 
-  /** Used where the card gives none. */
-  private static final int NO_SYNDROME = 0;
-
   private final String queue;
   protected final CompletionRing ring;
   protected final QpTable<QueuePairRings> queuePairs;
@@ -73,8 +70,8 @@ public abstract class CompletionParser {
       QueuePairRings qp, WcStatus status, int vendorError, Completions out, int count);
 
   /**
-   * Completes an entry that is marked neither as an error nor as a send; returns the number of
-   * entries filled.
+   * Completes an entry that is marked neither as an error nor as a send: by the document, a
+   * receive. Returns the number of entries filled.
    *
    * @param last the last dword
    */
@@ -87,15 +84,6 @@ public abstract class CompletionParser {
       int sourceQp,
       Completions out,
       int count);
-
-  /** Whether an entry was completed by the driver before, so that polling reports nothing. */
-  protected abstract boolean isLate(QueuePairRings qp, long at, int wqe);
-
-  /** Lets send rings continue after the completions since the last call. */
-  public abstract void ringCompleted();
-
-  /** Lets waiting send rings continue. Without this or any other lock. */
-  public abstract void ringWaiting();
 
   /** The queue is closed: nothing reads its ring any more. */
   public abstract void close();
@@ -253,14 +241,12 @@ public abstract class CompletionParser {
    */
   protected final int error(
       QueuePairRings qp, boolean marked, int wqe, int cause, Completions out, int count) {
-    int syndrome = CompletionStatus.syndrome(cause);
     boolean send = marked || isSendError(qp, wqe);
     Receives receives = qp.receiver();
     if (!(send ? qp.sends().isOldest(wqe) : receives.expects(wqe))) {
       return unexpected(qp, send, wqe, WqeOpcode.INVALID);
     }
-    WcStatus status =
-        syndrome == NO_SYNDROME ? qp.errors().unknownCause(send) : CompletionStatus.of(syndrome);
+    WcStatus status = status(qp, send, CompletionStatus.syndrome(cause));
     int vendorError = cause >>> 8 & 0xff;
     qp.errors().reported(send, status);
     int filled;
@@ -280,6 +266,11 @@ public abstract class CompletionParser {
     // Last: a thread that already serves the share must see all of this, or is notified again.
     due = receives.due(due);
     return filled;
+  }
+
+  /** The status of a request that has failed. */
+  protected WcStatus status(QueuePairRings qp, boolean send, int syndrome) {
+    return CompletionStatus.of(syndrome);
   }
 
   /**
@@ -311,8 +302,11 @@ public abstract class CompletionParser {
         .formatted(qpn, wqe, last);
   }
 
-  /** The objects to notify, after the lock is released. */
-  public final Due takeDue() {
+  /**
+   * The objects to notify after the lock is released; null for none. Ends each visit of the queue
+   * in which completions may have been taken.
+   */
+  public Due takeDue() {
     Due found = due;
     if (found != null) {
       due = null;
@@ -347,18 +341,14 @@ public abstract class CompletionParser {
 
   /**
    * Whether an entry is a completion that polling does not report: of a successful unsignaled send,
-   * of a flushed shared receive that is returned, or of a request that the driver has completed
-   * before.
+   * or of a flushed shared receive that is returned.
    */
-  private boolean isSilent(long at, int last) {
+  protected boolean isSilent(long at, int last) {
     QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
     if (qp == null) {
       return false;
     }
     int wqe = Cqe.wqeOffset(memory, at);
-    if (isLate(qp, at, wqe)) {
-      return true;
-    }
     if (Cqe.opcode(last) == WqeOpcode.INVALID) {
       return qp.receiver().keepsFlushed()
           && !Cqe.isSend(last)

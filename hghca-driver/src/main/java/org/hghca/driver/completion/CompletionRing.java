@@ -112,11 +112,6 @@ public final class CompletionRing {
     return isEmpty(at) && at == index();
   }
 
-  /** Whether the ring holds no completion of the card. Under the lock. */
-  public boolean isDrained() {
-    return isEmpty(index());
-  }
-
   /** The position after the last completion: there are none after the first free entry. */
   public int end() {
     return index() + unpolled();

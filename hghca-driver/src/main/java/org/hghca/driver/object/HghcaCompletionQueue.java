@@ -152,7 +152,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
     checkMax(max);
     try {
       return pollRing(out, max);
-    } catch (InternalError | VfioException e) { // a doorbell faults when its card is gone
+    } catch (InternalError | VfioException e) { // of a doorbell for what waited for completions
       throw new VerbsException(Errno.EIO, card.faulted(e));
     }
   }
@@ -181,12 +181,11 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
         count = flushing.complete(out, count, most, parser.failures());
       }
       found = parser.takeDue();
-      parser.ringCompleted();
       idle = count == 0;
     } finally {
       lock.unlock();
     }
-    continueRequests(parser, found);
+    serve(found);
     return count;
   }
 
@@ -199,12 +198,11 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
     }
   }
 
-  /** Lets waiters of completed requests continue. Without the lock. */
-  private static void continueRequests(CompletionParser parser, Due found) {
+  /** Notifies who waits for completed requests. Without the lock. */
+  private static void serve(Due found) {
     if (found != null) {
       Due.serveAll(found);
     }
-    parser.ringWaiting();
   }
 
   @Override
@@ -285,12 +283,11 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
       if (!isClosed()) {
         look = notifier.look(event);
         found = parser.takeDue();
-        parser.ringCompleted();
       }
     } finally {
       lock.unlock();
-      continueRequests(parser, found);
     }
+    serve(found);
     if (look == Look.TELL) {
       notifyChannel();
     }
@@ -306,11 +303,10 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
       flushing.add(flush);
       look = notifier.lookAtFlushed();
       found = parser.takeDue();
-      parser.ringCompleted();
     } finally {
       lock.unlock();
     }
-    continueRequests(parser, found);
+    serve(found);
     if (look == Look.TELL) {
       notifyChannel();
     }

@@ -22,7 +22,7 @@ public final class ErrorFlowByCard implements ErrorFlow {
   private final CommandInterface commands;
 
   /** Delivers all events that the card has written so far. */
-  private final Runnable settle;
+  private final Runnable deliverEvents;
 
   private final RingNumbers<ReceivePosition> numbers;
   private final ReceiveFlush flush;
@@ -32,13 +32,13 @@ public final class ErrorFlowByCard implements ErrorFlow {
       QueuePairState state,
       ProgrammedContext context,
       CommandInterface commands,
-      Runnable settle,
+      Runnable deliverEvents,
       RingNumbers<ReceivePosition> numbers) {
     this.qp = qp;
     this.state = state;
     this.context = context;
     this.commands = commands;
-    this.settle = settle;
+    this.deliverEvents = deliverEvents;
     this.numbers = numbers;
     this.flush = new ReceiveFlush(qp.rings(), qp.capabilities().receiveDepth());
   }
@@ -66,11 +66,6 @@ public final class ErrorFlowByCard implements ErrorFlow {
   }
 
   @Override
-  public WcStatus unknownCause(boolean send) {
-    return state.hasFailed(send) ? WcStatus.WR_FLUSH_ERR : WcStatus.GENERAL_ERR;
-  }
-
-  @Override
   public void failed() {}
 
   // ---- states
@@ -83,9 +78,6 @@ public final class ErrorFlowByCard implements ErrorFlow {
     QueuePairContext next = current(from);
     qp.attributes().apply(attributes, to, next);
     context.program(from, next);
-    if (to == QpState.RTS) {
-      commands.settle();
-    }
     state.change(from, to);
   }
 
@@ -103,7 +95,7 @@ public final class ErrorFlowByCard implements ErrorFlow {
       }
       context.program(from, next);
       if (!resets && qp.sharesReceives()) {
-        settle.run();
+        deliverEvents.run();
       }
     } catch (RuntimeException e) {
       state.change(to, from);
@@ -111,7 +103,7 @@ public final class ErrorFlowByCard implements ErrorFlow {
     }
     if (resets) {
       // An earlier error must not be mistaken for a later one.
-      settle.run();
+      deliverEvents.run();
       qp.forget();
     }
   }

@@ -45,9 +45,6 @@ public final class SendOpcodeTable {
       NextUnit.control(
           NextUnit.OPCODE_MASK, 0, NextUnit.MARKER | NextUnit.SOLICITED | NextUnit.COMPLETION);
 
-  /** Whether the answer has data: the bit that the opcodes of READs and atomics have in common. */
-  public static final int ANSWERED = WqeOpcode.RDMA_READ << NextUnit.OPCODE_SHIFT;
-
   private static final int VERBS = 8;
 
   /** A power of two that holds all types. */
@@ -93,16 +90,6 @@ public final class SendOpcodeTable {
   /** Whether it starts only after earlier READs and atomics have completed. */
   public static boolean isFenced(int operation) {
     return fence(operation) != 0;
-  }
-
-  /** Whether its answer has data: a READ or an atomic. */
-  public static boolean isAnswered(int operation) {
-    return (operation & ANSWERED) != 0;
-  }
-
-  /** Whether it has no answer with data, and waits for none. */
-  public static boolean isOneWay(int operation) {
-    return (operation & (ANSWERED | 1 << FENCE_SHIFT)) == 0;
   }
 
   /** 1 when it is fenced, else 0. */

@@ -66,8 +66,6 @@ class QueuePairStatesTest {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(false, WcStatus.LOC_LEN_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
-      assertThat(qp.errorFlow().unknownCause(true)).isEqualTo(WcStatus.WR_FLUSH_ERR);
-      assertThat(qp.errorFlow().unknownCause(false)).isEqualTo(WcStatus.WR_FLUSH_ERR);
     }
   }
 
@@ -87,8 +85,6 @@ class QueuePairStatesTest {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
       assertThat(qp.state()).isEqualTo(QpState.SQE);
-      assertThat(qp.errorFlow().unknownCause(true)).isEqualTo(WcStatus.WR_FLUSH_ERR);
-      assertThat(qp.errorFlow().unknownCause(false)).isEqualTo(WcStatus.GENERAL_ERR);
       qp.errorFlow().reported(true, WcStatus.WR_FLUSH_ERR);
       assertThat(qp.state()).isEqualTo(QpState.SQE);
       qp.errorFlow().reported(false, WcStatus.LOC_PROT_ERR);

@@ -1,5 +1,6 @@
 package org.hghca.driver.rtl.recovery;
 
+import static org.hghca.abi.QueuePairContext.MTU;
 import static org.hghca.abi.QueuePairContext.NEXT_SEND_PSN;
 import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
 
@@ -18,6 +19,7 @@ import org.hghca.mailbox.CommandInterface;
 import org.hghca.provider.Failures;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
@@ -156,8 +158,8 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
   }
 
   @Override
-  public WcStatus unknownCause(boolean send) {
-    return flush.unknownCause(state.hasFailed(send));
+  public WcStatus unknownCause() {
+    return flush.unknownCause(state.get() == QpState.ERR);
   }
 
   @Override
@@ -280,7 +282,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
 
   /** Sets the destination in the request checks. */
   private void setPath(QueuePairContext c) {
-    int packetLog = QpContexts.packetLog(c);
+    int packetLog = Integer.numberOfTrailingZeros(Mtu.of(c.get(MTU)).bytes());
     if (qp.type() == QpType.RC && qp.attributes().leadsBack(c)) {
       sends.path(packetLog, c.get(REMOTE_QPN));
     } else {
