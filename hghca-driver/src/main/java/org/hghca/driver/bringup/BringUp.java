@@ -97,7 +97,8 @@ public final class BringUp {
       CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
 
-      // INIT_HCA comes before MAP_ICM: the card distinguishes the tables by their bases.
+      // In this order, which the document leaves open and the RTL requires: it distinguishes the
+      // tables by their bases.
       IcmManager icm = IcmManager.create(function, commands, profile, limits);
       commands.initHca(icm.initHca());
       undo.add(
@@ -186,7 +187,7 @@ public final class BringUp {
         cause);
   }
 
-  /** The only place where the kinds of card part. */
+  /** Selects the card family: what a device's objects are made of. */
   private static CardFamily family(DeviceParts parts, RtlOptions options) {
     return parts.card().limits().profile().flushesInHardware()
         ? new DocumentFamily(parts)

@@ -30,16 +30,16 @@ public interface CardFamily {
 
   // ---- the device
 
-  /** Registers the memory that it needs; part of the bring-up. */
+  /** Registers the memory that it needs, before the event queues. */
   void open();
 
-  /** Starts its thread; the last step of the bring-up. */
+  /** Starts its thread, after the event queues. */
   void start();
 
-  /** Ends its thread; the first step of the shutdown. */
+  /** Ends its thread, before the event queues. */
   void stop();
 
-  /** Releases its memory. */
+  /** Releases its memory, after the event queues. */
   void close();
 
   /** What it had to do since the bring-up. */

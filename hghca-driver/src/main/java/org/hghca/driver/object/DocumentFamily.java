@@ -25,6 +25,13 @@ import org.hghca.verbs.WrapMemory;
 /**
  * Cards that follow the interface document: they report bad requests, take all doorbells, time out
  * and flush themselves, so that the driver has nothing to do for them.
+ *
+ * <p>Where the document is silent the driver uses what this project defines and the software HCA
+ * implements, marked EXTENSION in {@code org.hghca.abi}. A card announces most of it, each as a
+ * {@link org.hghca.abi.DeviceExtension}, and the driver does without what is not announced. These
+ * it takes for granted: the entries of event queues and the doorbells that arm event and completion
+ * queues ({@link org.hghca.driver.event.DeviceEvents}), and the mark of sends in error completions,
+ * without which {@link CompletionParser} decides by queue and offset.
  */
 public final class DocumentFamily implements CardFamily {
   private final DeviceParts device;

@@ -108,7 +108,10 @@ public final class HghcaDevice extends AbstractDevice {
     contexts().forEach(AbstractContext::deviceFailed);
   }
 
-  /** Starts operation; the last step of the bring-up. */
+  /**
+   * Starts operation, the last step of the bring-up: the GIDs of the port, the memory of the
+   * family, event queues with their thread, and the thread of the family.
+   */
   public void start() {
     gids = OwnGids.of(card, address());
     try (Undo undo = new Undo()) {

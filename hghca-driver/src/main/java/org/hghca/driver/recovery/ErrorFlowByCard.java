@@ -117,8 +117,8 @@ public final class ErrorFlowByCard implements ErrorFlow {
   }
 
   /**
-   * The context with the card's current sequence numbers and paths. Otherwise a card that replaces
-   * the whole context would go back to the initial ones.
+   * The last context with the card's current sequence numbers and paths. MODIFY_QP gives a whole
+   * context, of which the mask selects what changes: the rest is what the card has already.
    */
   private QueuePairContext current(QpState from) {
     QueuePairContext next = context.last().copy();

@@ -33,8 +33,9 @@ public final class SendOpcodeTable {
   private static final int COMPLETION_SHIFT = 29;
 
   /**
-   * Whether a success generates a completion for the program. The card ignores the bit, because it
-   * completes every element.
+   * Whether a success generates a completion for the program. The document does not say whether a
+   * card completes an element without this bit (docs/hardware.md, "unsignaled requests"): polling
+   * leaves such completions out.
    */
   public static final int SIGNALED = NextUnit.COMPLETION;
 
