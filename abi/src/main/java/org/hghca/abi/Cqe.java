@@ -109,7 +109,7 @@ public final class Cqe {
   /** Owner byte of an entry that no device has written yet; defined by this project. */
   public static final int SENTINEL = 0xff;
 
-  private static final int ARMED_DWORD = 0xffff_ffff;
+  private static final int FREE_DWORD = 0xffff_ffff;
 
   /** All of a last dword except the opcode and the bit in which owners differ. */
   private static final int SEND_MASK = ~(OWNER_HARDWARE << OWNER_SHIFT | OPCODE_MASK);
@@ -145,8 +145,8 @@ public final class Cqe {
     return LittleEndian.getIntAcquire(segment, offset + LAST_DWORD_OFFSET);
   }
 
-  /** The last dword, read plainly: for one that was seen to be written, before a fence. */
-  public static int seenDword(MemorySegment segment, long offset) {
+  /** The last dword, read plainly: an acquire fence stands between it and reads of the rest. */
+  public static int plainLastDword(MemorySegment segment, long offset) {
     return (int) LAST_DWORD.get(segment, offset);
   }
 
@@ -247,8 +247,8 @@ public final class Cqe {
   }
 
   /** Frees a consumed entry: stores the sentinel over the last dword. */
-  public static void arm(MemorySegment segment, long offset) {
-    LAST_DWORD.set(segment, offset, ARMED_DWORD);
+  public static void free(MemorySegment segment, long offset) {
+    LAST_DWORD.set(segment, offset, FREE_DWORD);
   }
 
   /** Fills {@code entries} entries from {@code offset} on with sentinel bytes. */

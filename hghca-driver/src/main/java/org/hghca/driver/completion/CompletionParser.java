@@ -132,7 +132,7 @@ public abstract class CompletionParser {
     CompletionRing ring = this.ring;
     MemorySegment entries = ring.entries();
     long at = ring.entry(ring.index());
-    int last = Cqe.seenDword(entries, at);
+    int last = Cqe.plainLastDword(entries, at);
     VarHandle.acquireFence(); // the owner byte is read before the entry that it guards
     if (Cqe.isGoodSend(last)) {
       QueuePairRings qp = find(Cqe.qpn(entries, at));

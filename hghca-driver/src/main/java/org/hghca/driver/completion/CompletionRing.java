@@ -147,7 +147,7 @@ public final class CompletionRing {
     VarHandle.storeStoreFence();
     // The entry is freed before the request's slot: a request posted into that slot may complete
     // into this entry.
-    Cqe.arm(entries, at);
+    Cqe.free(entries, at);
   }
 
   /** A method of its own, so that the one above stays small enough to be inlined. */
@@ -191,7 +191,7 @@ public final class CompletionRing {
     index += first - old;
     VarHandle.storeStoreFence(); // as in taking one
     for (; old != first; old++) {
-      Cqe.arm(memory, place(old));
+      Cqe.free(memory, place(old));
     }
   }
 }
