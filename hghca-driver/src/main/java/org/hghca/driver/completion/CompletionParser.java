@@ -130,39 +130,39 @@ public abstract class CompletionParser {
    */
   private int takeNext(Completions out, int count) {
     CompletionRing ring = this.ring;
-    MemorySegment entries = ring.entries();
-    long at = ring.entry(ring.index());
-    int last = Cqe.plainLastDword(entries, at);
+    MemorySegment segment = ring.segment();
+    long at = ring.at(ring.index());
+    int last = Cqe.plainLastDword(segment, at);
     VarHandle.acquireFence(); // the owner byte is read before the entry that it guards
     if (Cqe.isGoodSend(last)) {
-      QueuePairRings qp = find(Cqe.qpn(entries, at));
+      QueuePairRings qp = find(Cqe.qpn(segment, at));
       if (qp != null) {
         SendRing sends = qp.sends();
-        int wqe = Cqe.wqeOffset(entries, at);
+        int wqe = Cqe.wqeOffset(segment, at);
         if (sends.isOldest(wqe)) {
-          int bytes = Cqe.byteCount(entries, at);
-          ring.take(entries, at);
+          int bytes = Cqe.byteCount(segment, at);
+          ring.take(segment, at);
           return completeSend(sends, wqe, bytes, out, count);
         }
       }
     } else if (Cqe.isGoodReceive(last)) {
-      QueuePairRings qp = find(Cqe.qpn(entries, at));
+      QueuePairRings qp = find(Cqe.qpn(segment, at));
       if (qp != null) {
         return takeReceive(qp, at, last, out, count);
       }
     } else if (Cqe.owner(last) == Cqe.SENTINEL) {
       return NONE;
     }
-    return take(entries, at, last, out, count);
+    return take(segment, at, last, out, count);
   }
 
   private int takeReceive(QueuePairRings qp, long at, int last, Completions out, int count) {
-    MemorySegment entries = ring.entries(); // here, so that the compiler sees a constant
-    int sourceQp = Cqe.remoteQpn(entries, at);
-    int immediate = Cqe.immediate(entries, at);
-    int bytes = Cqe.byteCount(entries, at);
-    int wqe = Cqe.wqeOffset(entries, at);
-    ring.take(entries, at);
+    MemorySegment segment = ring.segment(); // here, so that the compiler sees a constant
+    int sourceQp = Cqe.remoteQpn(segment, at);
+    int immediate = Cqe.immediate(segment, at);
+    int bytes = Cqe.byteCount(segment, at);
+    int wqe = Cqe.wqeOffset(segment, at);
+    ring.take(segment, at);
     return completeReceive(qp, last, wqe, bytes, immediate, sourceQp, out, count);
   }
 
@@ -181,17 +181,18 @@ public abstract class CompletionParser {
   /**
    * Takes the oldest completion; returns the number of entries filled.
    *
-   * @param entries what has it: the ring's memory, or what {@link CompletionRing#entries} has
+   * @param segment what has it: that of {@link CompletionRing#memory} or {@link
+   *     CompletionRing#segment}
    * @param at where it is there
    * @param last its last dword, which was read first
    */
-  private int take(MemorySegment entries, long at, int last, Completions out, int count) {
-    int qpn = Cqe.qpn(entries, at);
-    int sourceQp = Cqe.remoteQpn(entries, at);
-    int immediate = Cqe.immediate(entries, at);
-    int bytes = Cqe.byteCount(entries, at);
-    int wqe = Cqe.wqeOffset(entries, at);
-    ring.take(entries, at);
+  private int take(MemorySegment segment, long at, int last, Completions out, int count) {
+    int qpn = Cqe.qpn(segment, at);
+    int sourceQp = Cqe.remoteQpn(segment, at);
+    int immediate = Cqe.immediate(segment, at);
+    int bytes = Cqe.byteCount(segment, at);
+    int wqe = Cqe.wqeOffset(segment, at);
+    ring.take(segment, at);
     QueuePairRings qp = find(qpn);
     if (qp == null) {
       return unexpected(qpn, wqe, last);
@@ -329,7 +330,7 @@ public abstract class CompletionParser {
   /** Whether a poll would fill a completion, after removing silent ones at the head. */
   final boolean hasPollable() {
     while (!ring.isEmpty(ring.index())) {
-      long at = ring.place(ring.index());
+      long at = ring.offset(ring.index());
       int last = Cqe.lastDword(memory, at);
       if (!isSilent(at, last)) {
         return true;
@@ -364,7 +365,7 @@ public abstract class CompletionParser {
   /** Drops the remaining completions of a queue pair in the ring. */
   public void drop(QueuePairRings qp) {
     for (int end = ring.end(), i = ring.index(); i != end; i++) {
-      long at = ring.place(i);
+      long at = ring.offset(i);
       if (Cqe.qpn(memory, at) == qp.number() && isReceive(qp, at)) {
         qp.receiver().drop(Cqe.wqeOffset(memory, at));
       }
@@ -385,7 +386,7 @@ public abstract class CompletionParser {
   public final void noteReceives() {
     int end = ring.end();
     for (int i = noted - ring.index() > 0 ? noted : ring.index(); end - i > 0; i++) {
-      long at = ring.place(i);
+      long at = ring.offset(i);
       QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
       if (qp != null && isReceive(qp, at)) {
         qp.receiver().note(Cqe.wqeOffset(memory, at));

@@ -213,7 +213,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
   }
 
   private void lookAt(int at) {
-    long place = ring.place(at);
+    long place = ring.offset(at);
     QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, place));
     if (qp == null || qp.sendCompletions() != ring || !isSend(place)) {
       return;
@@ -247,7 +247,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
     int receives = 0;
     int packets = 0;
     for (int end = ring.end(), i = ring.index(); i != end; i++) {
-      long at = ring.place(i);
+      long at = ring.offset(i);
       if (Cqe.qpn(memory, at) != qp.number()) {
         continue;
       }
