@@ -165,10 +165,10 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * Returns when a doorbell may be rung for the effects of earlier commands: if a doorbell could
-   * overtake them, one more command provides the necessary delay.
+   * Returns when a doorbell may be rung for the effects of earlier commands: on a profile on which
+   * it could overtake them, one more command provides the necessary delay; on others at once.
    */
-  public void settle() {
+  public void awaitExecution() {
     if (profile.doorbellsOvertakeCommands()) {
       queryDeviceLimits();
     }

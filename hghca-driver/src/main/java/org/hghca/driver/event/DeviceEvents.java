@@ -197,9 +197,9 @@ public final class DeviceEvents implements AutoCloseable {
    * Delivers all events that the card has written so far. After a command that changes an object,
    * events that are delivered later are not older than the change.
    */
-  public void settle() {
+  public void deliverAll() {
     try {
-      thread.settle();
+      thread.deliverAll();
     } catch (InternalError | VfioException e) {
       throw new VerbsException(Errno.EIO, card.faulted(e));
     }

@@ -15,7 +15,7 @@ import org.hghca.provider.queue.RingNumbers;
  * @param queuePairs those of the device
  * @param rings theirs, for completions
  * @param endKey the first index without a memory key
- * @param settle delivers all events that the card has written so far
+ * @param deliverEvents delivers all events that the card has written so far
  */
 public record DeviceParts(
     Card card,
@@ -26,4 +26,4 @@ public record DeviceParts(
     NumberAllocator pdNumbers,
     QueueMemory queueMemory,
     int endKey,
-    Runnable settle) {}
+    Runnable deliverEvents) {}

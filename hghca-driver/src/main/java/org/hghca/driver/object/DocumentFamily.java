@@ -100,7 +100,7 @@ public final class DocumentFamily implements CardFamily {
       CompletionParser sends,
       CompletionParser receives) {
     return new ErrorFlowByCard(
-        qp, state, context, device.card().commands(), device.settle(), device.qpNumbers());
+        qp, state, context, device.card().commands(), device.deliverEvents(), device.qpNumbers());
   }
 
   @Override

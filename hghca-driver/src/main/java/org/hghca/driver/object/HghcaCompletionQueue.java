@@ -383,7 +383,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   protected void destroy() {
     card.commands().hw2swCq(number);
     // Events of this queue must not be mistaken for those of the next one with its number.
-    device.events().settle();
+    device.events().deliverAll();
     checkNotQuarantined();
     end = ring.end() & ring.slots() - 1;
   }

@@ -92,7 +92,7 @@ public final class HghcaDevice extends AbstractDevice {
                 pdNumbers,
                 queueMemory,
                 registrar.endKey(),
-                () -> events.settle()));
+                () -> events.deliverAll()));
     health().onFailure(this::deviceFailed);
   }
 

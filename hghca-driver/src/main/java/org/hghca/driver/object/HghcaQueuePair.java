@@ -555,7 +555,7 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
     if (last != QpState.RESET) {
       errorFlow.end(last);
       context.end();
-      device.events().settle();
+      device.events().deliverAll();
     }
     forget();
   }

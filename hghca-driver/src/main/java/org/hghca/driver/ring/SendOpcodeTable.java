@@ -20,8 +20,10 @@ import org.hghca.verbs.spi.ProviderAccess;
 public final class SendOpcodeTable {
   public static final int HAS_REMOTE_ADDRESS = 1 << 22;
 
-  /** One of the rare ones; alone: not supported. */
+  /** One of the rare ones: an atomic, a datagram, or one that is not supported. */
   public static final int SPECIAL = 1 << 23;
+
+  private static final int UNSUPPORTED = SPECIAL;
 
   public static final int ATOMIC = SPECIAL | 1 << 24;
   public static final int DATAGRAM = SPECIAL | 1 << 25;
@@ -48,14 +50,16 @@ public final class SendOpcodeTable {
 
   private static final int VERBS = 8;
 
-  /** A power of two that holds all types. */
+  /** Powers of two that hold all profiles and all types. */
+  private static final int PROFILES = 4;
+
   private static final int TYPES = 4;
 
   /**
    * By variant and kind. One table of a constant size for all rings, so that posting checks no
    * index.
    */
-  private static final int[] OPERATIONS = new int[4 * TYPES * SendKind.KINDS];
+  private static final int[] OPERATIONS = new int[PROFILES * TYPES * SendKind.KINDS];
 
   static {
     for (WrOpcode verb : WrOpcode.values()) {
@@ -147,11 +151,12 @@ public final class SendOpcodeTable {
     int flags =
         switch (verb) {
           case SEND -> sendFlags(type, profile);
-          case SEND_WITH_IMM -> profile.sendImmediate() ? sendFlags(type, profile) : SPECIAL;
-          case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> type == QpType.UD ? SPECIAL : HAS_REMOTE_ADDRESS;
-          case RDMA_READ -> type == QpType.RC ? HAS_REMOTE_ADDRESS : SPECIAL;
+          case SEND_WITH_IMM -> profile.sendImmediate() ? sendFlags(type, profile) : UNSUPPORTED;
+          case RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
+              type == QpType.UD ? UNSUPPORTED : HAS_REMOTE_ADDRESS;
+          case RDMA_READ -> type == QpType.RC ? HAS_REMOTE_ADDRESS : UNSUPPORTED;
           case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
-              type == QpType.RC && profile.atomics() ? ATOMIC : SPECIAL;
+              type == QpType.RC && profile.atomics() ? ATOMIC : UNSUPPORTED;
         };
     return NextUnit.control(cardOpcode(verb), 0, NextUnit.MARKER)
         | flags

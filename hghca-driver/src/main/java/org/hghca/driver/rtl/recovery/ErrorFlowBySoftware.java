@@ -236,7 +236,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
       context.keep(next);
     }
     if (to == QpState.RTS) {
-      commands.settle();
+      commands.awaitExecution();
     }
     setPath(next); // before any request can be posted
     if (from == QpState.RTR && qp.type() == QpType.RC && !profile.psnWraps()) {
