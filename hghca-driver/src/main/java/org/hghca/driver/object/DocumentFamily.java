@@ -6,9 +6,6 @@ import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.completion.DocumentParser;
 import org.hghca.driver.memory.KeyedMemory;
-import org.hghca.driver.recovery.ErrorFlow;
-import org.hghca.driver.recovery.ErrorFlowByCard;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
@@ -16,6 +13,9 @@ import org.hghca.driver.ring.SendWriter;
 import org.hghca.driver.state.ContextForm;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QueuePairState;
+import org.hghca.driver.transition.DriverQueuePair;
+import org.hghca.driver.transition.StateFlow;
+import org.hghca.driver.transition.StateFlowByCard;
 import org.hghca.provider.queue.SpinLock;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
@@ -93,13 +93,13 @@ public final class DocumentFamily implements CardFamily {
   }
 
   @Override
-  public ErrorFlow errorFlow(
-      RecoveredQueuePair qp,
+  public StateFlow stateFlow(
+      DriverQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
       CompletionParser sends,
       CompletionParser receives) {
-    return new ErrorFlowByCard(
+    return new StateFlowByCard(
         qp, state, context, device.card().commands(), device.deliverEvents(), device.qpNumbers());
   }
 
@@ -109,7 +109,7 @@ public final class DocumentFamily implements CardFamily {
   }
 
   @Override
-  public void takeWrapMemory(RecoveredQueuePair qp, WrapMemory ofPeer, int pd) {}
+  public void takeWrapMemory(DriverQueuePair qp, WrapMemory ofPeer, int pd) {}
 
   @Override
   public CompletionParser parser(String queue, CompletionRing ring, SpinLock lock) {

@@ -10,8 +10,8 @@ import org.hghca.driver.card.OwnGids;
 import org.hghca.driver.event.DeviceEvents;
 import org.hghca.driver.memory.QueueMemory;
 import org.hghca.driver.memory.Registrar;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceivePosition;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.Undo;
 import org.hghca.provider.address.KernelNeighbors;
@@ -104,7 +104,7 @@ public final class HghcaDevice extends AbstractDevice {
 
   /** Notifies all objects that the device is dead. Under any lock. */
   private void deviceFailed() {
-    objects.queuePairs().forEach(RecoveredQueuePair::deviceFailed);
+    objects.queuePairs().forEach(DriverQueuePair::deviceFailed);
     contexts().forEach(AbstractContext::deviceFailed);
   }
 

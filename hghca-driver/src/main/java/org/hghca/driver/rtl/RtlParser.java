@@ -26,7 +26,7 @@ import org.hghca.verbs.WcStatus;
  * requests identify a receive, and an entry that matches no receive is an error. Some requests
  * complete in steps, and completions let waiting send rings continue.
  *
- * <p>Under the completion queue's lock, except for what error flows and maintenance call, which
+ * <p>Under the completion queue's lock, except for what state flows and maintenance call, which
  * takes it.
  */
 final class RtlParser extends CompletionParser implements RecoveredCompletionQueue {

@@ -20,7 +20,7 @@ class ReadingTest {
   private static final Pattern RTL = Pattern.compile("\\b(RTL|R1|R2|Rtl\\w*)\\b");
 
   @ParameterizedTest
-  @ValueSource(strings = {"object", "recovery", "state", "completion", "event", "ring", "memory"})
+  @ValueSource(strings = {"object", "transition", "state", "completion", "event", "ring", "memory"})
   void packageDoesNotSpeakOfTheRtl(String name) throws IOException {
     List<Path> sources;
     try (Stream<Path> files = Files.walk(DRIVER.resolve(name))) {

@@ -1,4 +1,4 @@
-package org.hghca.driver.recovery;
+package org.hghca.driver.transition;
 
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QueuePairRings;
@@ -6,8 +6,8 @@ import org.hghca.driver.event.EventSource;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.verbs.QueuePair;
 
-/** A queue pair for its own {@link ErrorFlow} and that of a peer. */
-public interface RecoveredQueuePair extends QueuePair, EventSource {
+/** A queue pair for its own {@link StateFlow} and that of a peer. */
+public interface DriverQueuePair extends QueuePair, EventSource {
   /** Its name in messages. */
   String describe();
 

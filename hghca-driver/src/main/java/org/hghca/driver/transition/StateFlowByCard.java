@@ -1,4 +1,4 @@
-package org.hghca.driver.recovery;
+package org.hghca.driver.transition;
 
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
@@ -15,8 +15,8 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;
 
 /** The states of a queue pair on a card that itself times out, flushes and answers QUERY_QP. */
-public final class ErrorFlowByCard implements ErrorFlow {
-  private final RecoveredQueuePair qp;
+public final class StateFlowByCard implements StateFlow {
+  private final DriverQueuePair qp;
   private final QueuePairState state;
   private final ProgrammedContext context;
   private final CommandInterface commands;
@@ -27,8 +27,8 @@ public final class ErrorFlowByCard implements ErrorFlow {
   private final RingNumbers<ReceivePosition> numbers;
   private final ReceiveFlush flush;
 
-  public ErrorFlowByCard(
-      RecoveredQueuePair qp,
+  public StateFlowByCard(
+      DriverQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
       CommandInterface commands,

@@ -1,4 +1,4 @@
-package org.hghca.driver.recovery;
+package org.hghca.driver.transition;
 
 import org.hghca.driver.completion.ErrorReports;
 import org.hghca.verbs.QpAttributes;
@@ -6,13 +6,13 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
 
 /**
- * The state transitions, error handling and end of a queue pair: {@link ErrorFlowByCard} where the
+ * The state transitions, error handling and end of a queue pair: {@link StateFlowByCard} where the
  * card times out, flushes and answers QUERY_QP. The device's card family selects it when the queue
  * pair is created.
  *
  * <p>Called under the queue pair's monitor unless said otherwise, or in {@link ErrorReports}.
  */
-public interface ErrorFlow extends ErrorReports {
+public interface StateFlow extends ErrorReports {
 
   /** The queue pair has just entered ERR. Under any lock. */
   void failed();
