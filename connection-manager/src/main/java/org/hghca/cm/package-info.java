@@ -22,7 +22,7 @@
  *
  * <pre>
  *   rdma_connect                    layer                    rdma_get_cm_event
- *     CmId.connect                  the identifier             CmId.taken
+ *     CmId.connect                  the identifier             CmId.onTaken
  *       ConnectionEnd.ask           its connection               ConnectionEnd.replied
  *         Carrier.connect           the carrier, by interface      HandshakeEvents
  *           ActiveHandshake.begin   the protocol, a REQ              ActiveHandshake.receivedRep

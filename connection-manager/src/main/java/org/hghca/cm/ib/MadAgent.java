@@ -97,7 +97,7 @@ final class MadAgent {
   }
 
   /** What the application does. */
-  void call(Runnable action) {
+  void lockedThenWake(Runnable action) {
     locked(action);
     transport.wake();
   }
