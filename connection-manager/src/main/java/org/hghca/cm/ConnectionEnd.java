@@ -82,7 +82,7 @@ final class ConnectionEnd implements HandshakeEvents, End {
     return connection;
   }
 
-  /** What the peer asks of this end, which it sees the other way round. */
+  /** What the peer's request asks of this end, which sees it the other way round. */
   ConnectionParameters peerParameters() {
     return ConnectionParameters.DEFAULT
         .withPrivateData(request.privateData())

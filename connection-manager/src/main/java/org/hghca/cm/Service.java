@@ -14,8 +14,8 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.VerbsException;
 
 /**
- * The question of an identifier for a UD queue pair, or a peer's, and its answer. All under the
- * monitor of the {@link Lifecycle}.
+ * The service ID resolution (SIDR) of an identifier: its question for a UD queue pair, or a peer's,
+ * and the answer. All under the monitor of the {@link Lifecycle}.
  */
 final class Service implements ServiceEvents, End {
   private final Lifecycle life;

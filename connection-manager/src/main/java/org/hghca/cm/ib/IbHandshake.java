@@ -18,8 +18,9 @@ import org.hghca.verbs.Gid;
 import org.hghca.verbs.VerbsException;
 
 /**
- * One end of a connection: what both ends have in common, which is its end. All but the methods of
- * {@link Handshake} are called under the agent's lock.
+ * One end of a connection: what the active and the passive one have in common, its disconnection,
+ * rejection and repetition of messages. All but the methods of {@link Handshake} are called under
+ * the agent's lock.
  */
 abstract class IbHandshake implements Handshake {
 

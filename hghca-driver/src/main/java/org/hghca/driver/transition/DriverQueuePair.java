@@ -6,7 +6,7 @@ import org.hghca.driver.event.EventSource;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.verbs.QueuePair;
 
-/** A queue pair for its own {@link StateFlow} and that of a peer. */
+/** A queue pair as its {@link StateFlow}, that of a peer and the events of the card know it. */
 public interface DriverQueuePair extends QueuePair, EventSource {
   /** Its name in messages. */
   String describe();

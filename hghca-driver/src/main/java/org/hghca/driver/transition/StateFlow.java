@@ -6,9 +6,9 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
 
 /**
- * The state transitions, error handling and end of a queue pair: {@link StateFlowByCard} where the
- * card times out, flushes and answers QUERY_QP. The device's card family selects it when the queue
- * pair is created.
+ * The state transitions, error handling and end of a queue pair, which modify_qp, query_qp and
+ * destroy_qp ask for: {@link StateFlowByCard} where the card times out, flushes and answers
+ * QUERY_QP. The device's card family selects it when the queue pair is created.
  *
  * <p>Called under the queue pair's monitor unless said otherwise, or in {@link ErrorReports}.
  */
