@@ -72,8 +72,8 @@ import org.hghca.vfio.PciFunction;
  *   <li>{@link IllegalStateException} after {@link #close}.
  * </ul>
  *
- * <p>Status OK means that the card has accepted the request. The RTL checks little more than opcode
- * and op_modifier, and also answers OK for an index that does not exist.
+ * <p>Status OK means that the card has accepted the request. A card may check little more than
+ * opcode and op_modifier, and also answer OK for an index that does not exist.
  */
 public final class CommandInterface implements AutoCloseable {
   /** A million times the duration of a command. */
@@ -413,16 +413,16 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * CONF_SPECIAL_QP, which table 3-2-1 lists but the document does not describe. The RTL does not
-   * support it.
+   * CONF_SPECIAL_QP, which table 3-2-1 lists but the document does not describe. Not every card
+   * supports it.
    */
   public void confSpecialQp(int qpn) {
     channel.execute(Command.of(CONF_SPECIAL_QP, 0, qpn));
   }
 
   /**
-   * MAD_IFC, which table 3-2-1 lists but the document does not describe: the port, in the RTL's
-   * format.
+   * MAD_IFC, which table 3-2-1 lists but the document does not describe: the port, in the format of
+   * {@link PortInfo}.
    */
   public PortInfo madIfc() {
     return channel.execute(Command.out(MAD_IFC, 1, 0, PortInfo::decode, PortInfo.LAYOUT::describe));
@@ -430,7 +430,7 @@ public final class CommandInterface implements AutoCloseable {
 
   /**
    * NOP: returns if the HCR and the command unit work (3.2.7.1); it does not test the rest of the
-   * card. The RTL does not support the command; its BAD_OP proves as much as an OK.
+   * card. Not every card supports the command; BAD_OP proves as much as an OK.
    */
   public void nop() {
     try {
