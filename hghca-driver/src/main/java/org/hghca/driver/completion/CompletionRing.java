@@ -44,7 +44,8 @@ public final class CompletionRing {
    * @param trace where the completions are recorded; empty for nowhere
    * @param number of the queue
    * @param slots a power of two
-   * @param first the position at which the card starts
+   * @param first the position of the first completion: 0, unless the number of the queue is
+   *     continued
    */
   public CompletionRing(
       Optional<DeviceTrace> trace, int number, MemorySegment memory, int slots, int first) {

@@ -131,7 +131,7 @@ public interface CardFamily {
   /**
    * Frees the number of a completion queue, which the card has released.
    *
-   * @param end the slot at which the card would continue
+   * @param end the slot behind the last completion, at which a card may continue under this number
    * @param used whether the queue has had completions
    */
   void freeCompletionQueue(int number, int end, boolean used);

@@ -54,10 +54,10 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   /** Polls without the lock that found nothing; a hint. */
   private int emptyPolls;
 
-  /** The position at which the card would continue; known when it has released the queue. */
+  /** For {@link CardFamily#freeCompletionQueue}; known when the card has released the queue. */
   private int end;
 
-  /** Whether completions of closed queue pairs may still arrive. */
+  /** Whether completions of closed queue pairs may still arrive, as a state flow has said. */
   private volatile boolean quarantined;
 
   HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
@@ -351,7 +351,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
 
   // ---- life cycle
 
-  /** The card may continue to write here for closed queue pairs. */
+  /** As {@link HghcaQueuePair#quarantineCompletions} says. */
   void quarantine() {
     quarantined = true;
   }

@@ -181,7 +181,7 @@ public final class HghcaDevice extends AbstractDevice {
     return pdNumbers;
   }
 
-  /** With the ring slots at which the card continues. */
+  /** With the ring slot at which a number is continued, if the family has freed it with one. */
   public RingNumbers<Integer> cqNumbers() {
     return cqNumbers;
   }

@@ -418,10 +418,7 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
 
   // ---- states
 
-  /**
-   * Records the first sequence number that the peer is given, so that the card also gets it in
-   * time.
-   */
+  /** Tells the state flow of the first sequence number that the peer is given. */
   @Override
   public <X extends Exception> void connect(ConnectionOptions options, EndpointExchange<X> exchange)
       throws X {

@@ -41,6 +41,9 @@ public interface DriverQueuePair extends QueuePair, EventSource {
   /** In error, it has requests that the driver completes. */
   void addFlushing();
 
-  /** The card may continue to write to its completion queues when it is closed. */
+  /**
+   * The card may continue to write to its completion queues when it is closed, because its state
+   * flow could not end it in order: their memory is kept.
+   */
   void quarantineCompletions();
 }

@@ -19,7 +19,10 @@ public interface StateFlow extends ErrorReports {
 
   // ---- states
 
-  /** The peer is given the first sequence number of sends. Without a lock. */
+  /**
+   * The peer is given the first sequence number of sends, before the queue pair gets it with RTS.
+   * Without a lock.
+   */
   void announced(int psn);
 
   /**
