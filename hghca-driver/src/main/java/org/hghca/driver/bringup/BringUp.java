@@ -73,7 +73,7 @@ public final class BringUp {
       gate.open();
 
       CommandInterface probeCommands =
-          CommandInterface.open(function, place.cautious(), place.hcrBase(), limit);
+          CommandInterface.open(function, place.profileUntilKnown(), place.hcrBase(), limit);
       undo.add(
           () -> {
             // A command that never completed may access its mailboxes as long as the card runs.
