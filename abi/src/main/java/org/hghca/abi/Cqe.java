@@ -20,14 +20,16 @@ import java.lang.invoke.VarHandle;
  * </pre>
  *
  * <p>Opcode FFh ({@link WqeOpcode#INVALID}) marks an error. In an error entry the document leaves
- * is_send blank; EXTENSION: the software HCA writes 1 for sends and 0 for receives, the RTL 0. The
- * RTL gives no syndrome on RC; on UC and UD it keeps the WQE's opcode and puts the syndrome into
- * byte 13h.
+ * is_send blank; EXTENSION: the software HCA writes 1 for sends and 0 for receives.
  *
- * <p>The meaning of the owner byte differs between devices: software owns an entry at 00h, which
- * the first RTL writes, too, but the second RTL writes 80h. A ring is therefore filled with a
- * {@link #SENTINEL} that no device writes, before its CQ exists and again after each entry is
- * consumed.
+ * <p>Software owns an entry at owner 00h, the card at 80h, and devices differ in which of the two
+ * they write. A ring is therefore filled with a {@link #SENTINEL} that no device writes, before its
+ * CQ exists and again after each entry is consumed.
+ *
+ * <p>The makers' RTL differs in this: the first writes owner 00h, the second 80h. It never delivers
+ * imm, and rqpn of an RC send is the CQ's lkey on the first. An error has is_send 0; on RC it has
+ * no syndrome, on UC and UD the WQE's opcode stays and the syndrome is in byte 13h, so that the
+ * last dword is that of a receive's success, and so is that of an entry of zeros.
  *
  * <p>Source: interface document, tables 3-3-1, both 3-3-2, and 3-3-4.
  */
@@ -41,7 +43,7 @@ public final class Cqe {
   /** Byte offset of my_ee, 32 bits: EE context, not in use. Table 3-3-2. */
   public static final int EE_OFFSET = 0x04;
 
-  /** Byte offset of rqpn, 32 bits. On RC sends the first RTL writes the CQ's lkey. Table 3-3-2. */
+  /** Byte offset of rqpn, 32 bits. Table 3-3-2. */
   public static final int REMOTE_QPN_OFFSET = 0x08;
 
   /** Byte offset of the dword with rlid, g_mlpath and sl_ipok. Table 3-3-2. */
@@ -62,7 +64,7 @@ public final class Cqe {
   /** rlid, [31:16] of dword 0Ch: lowest bit. Table 3-3-2. */
   public static final int REMOTE_LID_SHIFT = 16;
 
-  /** Byte offset of imm, 32 bits, in a success. The RTL never delivers it. Table 3-3-2. */
+  /** Byte offset of imm, 32 bits, in a success. Table 3-3-2. */
   public static final int IMMEDIATE_OFFSET = 0x10;
 
   /** Byte offset of the syndrome, 10h[7:0], in an error. Table 3-3-4. */
@@ -101,13 +103,13 @@ public final class Cqe {
   /** Owner byte: software owns the entry. Table 3-3-2. */
   public static final int OWNER_SOFTWARE = 0x00;
 
-  /** Owner byte: the card owns the entry; the second RTL writes it. Table 3-3-2. */
+  /** Owner byte: the card owns the entry. Table 3-3-2. */
   public static final int OWNER_HARDWARE = 0x80;
 
   /** Owner byte of an entry that no device has written yet; defined by this project. */
   public static final int SENTINEL = 0xff;
 
-  private static final int ARMED_DWORD = 0xffff_ffff;
+  private static final int FREE_DWORD = 0xffff_ffff;
 
   /** All of a last dword except the opcode and the bit in which owners differ. */
   private static final int SEND_MASK = ~(OWNER_HARDWARE << OWNER_SHIFT | OPCODE_MASK);
@@ -143,8 +145,8 @@ public final class Cqe {
     return LittleEndian.getIntAcquire(segment, offset + LAST_DWORD_OFFSET);
   }
 
-  /** The last dword, read plainly: for one that was seen to be written, before a fence. */
-  public static int seenDword(MemorySegment segment, long offset) {
+  /** The last dword, read plainly: an acquire fence stands between it and reads of the rest. */
+  public static int plainLastDword(MemorySegment segment, long offset) {
     return (int) LAST_DWORD.get(segment, offset);
   }
 
@@ -168,8 +170,7 @@ public final class Cqe {
 
   /**
    * Whether a last dword is what devices write for a receive's success: either owner, an opcode,
-   * and nothing else. Not that of a free entry. The RTL writes it for some failed sends, too, and
-   * an entry of zeros has it.
+   * and nothing else. Not that of a free entry.
    */
   public static boolean isGoodReceive(int lastDword) {
     return (lastDword & SEND_MASK) == 0 && opcode(lastDword) != WqeOpcode.INVALID;
@@ -246,8 +247,8 @@ public final class Cqe {
   }
 
   /** Frees a consumed entry: stores the sentinel over the last dword. */
-  public static void arm(MemorySegment segment, long offset) {
-    LAST_DWORD.set(segment, offset, ARMED_DWORD);
+  public static void free(MemorySegment segment, long offset) {
+    LAST_DWORD.set(segment, offset, FREE_DWORD);
   }
 
   /** Fills {@code entries} entries from {@code offset} on with sentinel bytes. */

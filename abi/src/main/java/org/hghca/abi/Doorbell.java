@@ -9,27 +9,29 @@ package org.hghca.abi;
  * 04h  |             qpn[31:8]        |   size0[7:0]     |
  * </pre>
  *
- * <p>The send doorbell is one 8-byte store, little-endian: dword 00h is its low half. A 4-byte
- * store to 00h rings for QPN 0 with size 0, which stops the RTL's send side. sq_head is the byte
- * offset of the first WQE in its ring divided by 16; size0 is the size of that WQE in units of 16
- * bytes, exactly. The RTL takes [31:8] of the low dword as the offset, so [31:24] stays 0.
- *
- * <p>A UAR page is never read: the RTL never completes such a read.
+ * <p>The send doorbell is one 8-byte store, little-endian: dword 00h is its low half. sq_head is
+ * the byte offset of the first WQE in its ring divided by 16; size0 is the size of that WQE in
+ * units of 16 bytes, exactly. A UAR page is never read.
  *
  * <p>Composing functions drop bits that lie outside their field.
  *
- * <p>Source: interface document, tables 3-1-6 and 3-1-7. The two arm registers are an EXTENSION:
- * the RTL decodes their offsets and the document mentions such doorbells, but gives no layout; this
- * project defines the layout, the software HCA implements it, and it has no effect on the RTL.
+ * <p>The two arm registers are an EXTENSION: the document mentions such doorbells, but gives
+ * neither offset nor layout; this project defines the layout, and the software HCA implements it.
+ *
+ * <p>The makers' RTL decodes the offsets of the arm registers, and stores there have no effect. It
+ * takes [31:8] of the low dword as sq_head, so [31:24] stays 0. A 4-byte store to 00h rings for QPN
+ * 0 with size 0, which stops its send side, and it never completes a read.
+ *
+ * <p>Source: interface document, tables 3-1-6 and 3-1-7.
  */
 public final class Doorbell {
   /** Offset of the send doorbell in a UAR page. Table 3-1-6. */
   public static final int SEND_QUEUE = 0x00;
 
-  /** EXTENSION: offset of the CQ arm register, as the RTL decodes it; not in the document. */
+  /** EXTENSION: offset of the CQ arm register; not in the document. */
   public static final int CQ_ARM = 0x10;
 
-  /** EXTENSION: offset of the EQ arm register, as the RTL decodes it; not in the document. */
+  /** EXTENSION: offset of the EQ arm register; not in the document. */
   public static final int EQ_ARM = 0x20;
 
   /** opcode, [4:0] of the 64-bit value. Table 3-1-7. */

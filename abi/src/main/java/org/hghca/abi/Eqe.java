@@ -74,7 +74,7 @@ public final class Eqe {
   }
 
   /** Software gives an entry to the card. */
-  public static void arm(MemorySegment segment, long offset) {
+  public static void free(MemorySegment segment, long offset) {
     LittleEndian.putInt(segment, offset + 0x1c, OWNER_HARDWARE << 24);
   }
 

@@ -19,11 +19,14 @@ import java.lang.foreign.MemorySegment;
  * chain. nds and size count units of 16 bytes.
  *
  * <p>The interface document leaves dw0 bit 5, dw2 bit 0, size and opcode blank. A device that
- * follows the document and the first RTL ignore them; the second RTL takes the size and the opcode
- * of a WQE from there. They are therefore always filled.
+ * follows the document ignores them; they are always filled for others.
  *
  * <p>Composing functions drop bits that lie outside their field. All methods are thread-safe in
  * themselves; the ring decides which thread may write a slot.
+ *
+ * <p>The makers' RTL differs in this: the first ignores C, since every WQE gets a CQE. The second
+ * does too, takes size and opcode of a WQE from dw2, reads F as that of the WQE itself, and
+ * advances in a receive ring by the size, rounded up to the stride.
  *
  * <p>Source: interface document, tables 3-4-2 and 3-4-3.
  */
@@ -55,7 +58,7 @@ public final class NextUnit {
   /** nds, dw1[5:0]: size of the next WQE in units of 16 bytes, 0 ends the chain. Table 3-4-3. */
   public static final int NEXT_SIZE_MASK = 0x3f;
 
-  /** F, dw1[6]: fence of the next WQE. The second RTL reads it as this WQE's. Table 3-4-3. */
+  /** F, dw1[6]: fence of the next WQE. Table 3-4-3. */
   public static final int NEXT_FENCE = 1 << 6;
 
   /** D, dw1[7]: next DBD, not in use. Table 3-4-3. */
@@ -73,16 +76,16 @@ public final class NextUnit {
   /** E, dw2[2]: generate an event. Table 3-4-3. */
   public static final int EVENT = 1 << 2;
 
-  /** C, dw2[3]: update the CQ. The RTL ignores it: every WQE gets a CQE. Table 3-4-3. */
+  /** C, dw2[3]: update the CQ. Table 3-4-3. */
   public static final int COMPLETION = 1 << 3;
 
-  /** Own size, dw2[13:6]: lowest bit. Blank in the document, read by the second RTL. */
+  /** Own size, dw2[13:6]: lowest bit. Blank in the document. */
   public static final int SIZE_SHIFT = 6;
 
   /** Own size, dw2[13:6], in units of 16 bytes: largest value. */
   public static final int SIZE_MASK = 0xff;
 
-  /** Own opcode, dw2[21:14]: lowest bit. Blank in the document, read by the second RTL. */
+  /** Own opcode, dw2[21:14]: lowest bit. Blank in the document. */
   public static final int OPCODE_SHIFT = 14;
 
   /** Own opcode, dw2[21:14]: largest value. */
@@ -172,8 +175,7 @@ public final class NextUnit {
    * are therefore releases, dw2/dw3 first; nda and nds stay 0, because receive WQEs are never
    * linked. {@code offset} is a multiple of 8 in native memory.
    *
-   * @param size16 size of this WQE in units of 16 bytes: next unit, data units and terminator. The
-   *     second RTL advances by it, rounded up to the stride
+   * @param size16 size of this WQE in units of 16 bytes: next unit, data units and terminator
    */
   public static void writeReceive(MemorySegment segment, long offset, int size16) {
     // A reader that sees either half must see the data units and the terminator.

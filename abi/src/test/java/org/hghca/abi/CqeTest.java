@@ -84,7 +84,7 @@ class CqeTest {
   void armStoresTheSentinelAndKeepsTheRest() {
     MemorySegment memory = BitMap.memory("00".repeat(32));
     assertThat(Cqe.owner(memory, AT)).isEqualTo(0x00);
-    Cqe.arm(memory, AT);
+    Cqe.free(memory, AT);
     assertThat(BitMap.hex(memory.asSlice(AT, 32))).isEqualTo("00".repeat(28) + "ffffffff");
     assertThat(Cqe.owner(memory, AT)).isEqualTo(Cqe.SENTINEL).isEqualTo(0xff);
   }

@@ -36,7 +36,7 @@ class EqeTest {
   @Test
   void ownerOfAnArmedEntryIsTheCardAndOfAWrittenOneSoftware() {
     MemorySegment memory = BitMap.memory("00".repeat(32));
-    Eqe.arm(memory, AT);
+    Eqe.free(memory, AT);
     assertThat(Eqe.owner(memory, AT)).isEqualTo(0x80);
     assertThat(BitMap.hex(memory.asSlice(AT, 32))).isEqualTo("00".repeat(31) + "80");
     Eqe.encode(memory, AT, Eqe.TYPE_COMPLETION, 0, 7);

@@ -26,7 +26,7 @@ final class BacklogPlace {
   }
 
   /** The program has taken the request. */
-  void taken(boolean failed) {
+  void onTaken(boolean failed) {
     taken = true;
     if (failed) {
       leave();

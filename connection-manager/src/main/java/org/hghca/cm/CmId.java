@@ -244,9 +244,9 @@ public final class CmId implements AutoCloseable {
   }
 
   /** Becomes the passive end of a connection. */
-  ConnectionEnd asked(
+  ConnectionEnd becomePassive(
       SharedDevice device, CarrierKind kind, Handshake handshake, ConnectRequest request) {
-    ConnectionEnd connection = ConnectionEnd.asked(life, queuePair, kind, handshake, request);
+    ConnectionEnd connection = ConnectionEnd.passive(life, queuePair, kind, handshake, request);
     synchronized (life) {
       addressing.bind(device, kind, request.local(), request.remote(), request.path());
       end = Optional.of(connection);
@@ -255,11 +255,11 @@ public final class CmId implements AutoCloseable {
   }
 
   /** Becomes the end that serves datagrams. */
-  void asked(
+  void becomeService(
       SharedDevice device, CarrierKind kind, ServiceHandshake handshake, ServiceRequest request) {
     synchronized (life) {
       addressing.bind(device, kind, request.local(), request.remote(), request.path());
-      end = Optional.of(Service.asked(life, queuePair, kind, handshake, request));
+      end = Optional.of(Service.passive(life, queuePair, kind, handshake, request));
     }
   }
 
@@ -474,17 +474,17 @@ public final class CmId implements AutoCloseable {
   // Events.
 
   /** Does what an event that is being taken requires, and returns what the program gets. */
-  CmEvent taken(CmEvent event) {
+  CmEvent onTaken(CmEvent event) {
     synchronized (life) {
       try {
         return switch (event.type()) {
           case CONNECT_RESPONSE ->
               event.with(
                   connection("connect")
-                      .taken(
+                      .onTaken(
                           event.report(), () -> channel.removeFirstOf(this).map(CmEvent::report)));
           case CONNECT_REQUEST -> {
-            place.taken(life.state() == CmState.FAILED);
+            place.onTaken(life.state() == CmState.FAILED);
             yield event;
           }
           case REJECTED -> {

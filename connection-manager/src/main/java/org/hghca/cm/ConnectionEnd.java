@@ -71,7 +71,7 @@ final class ConnectionEnd implements HandshakeEvents, End {
   }
 
   /** The passive end. */
-  static ConnectionEnd asked(
+  static ConnectionEnd passive(
       Lifecycle life,
       IdQueuePair queuePair,
       CarrierKind kind,
@@ -82,8 +82,8 @@ final class ConnectionEnd implements HandshakeEvents, End {
     return connection;
   }
 
-  /** What the peer asks of this end, which it sees the other way round. */
-  ConnectionParameters asked() {
+  /** What the peer's request asks of this end, which sees it the other way round. */
+  ConnectionParameters peerParameters() {
     return ConnectionParameters.DEFAULT
         .withPrivateData(request.privateData())
         .withResponderResources(request.initiatorDepth())
@@ -185,7 +185,7 @@ final class ConnectionEnd implements HandshakeEvents, End {
    * @param untaken removes the first report that was not taken
    * @return what the program learns
    */
-  Report taken(Report response, Supplier<Optional<Report>> untaken) {
+  Report onTaken(Report response, Supplier<Optional<Report>> untaken) {
     if (queuePair.get().isEmpty()) {
       return response;
     }

@@ -211,7 +211,7 @@ public final class EventChannel implements AutoCloseable {
   }
 
   private static CmEvent take(CmEvent event) {
-    return event.id().taken(event);
+    return event.id().onTaken(event);
   }
 
   /** An event as it was queued. */

@@ -137,8 +137,8 @@ final class Listening implements End {
       return take(
           request.remote(),
           child -> {
-            ConnectionEnd asked = child.asked(device, id.kind(device), handshake, request);
-            return id.present(child, asked.asked()) ? Optional.of(asked) : Optional.empty();
+            ConnectionEnd end = child.becomePassive(device, id.kind(device), handshake, request);
+            return id.present(child, end.peerParameters()) ? Optional.of(end) : Optional.empty();
           });
     }
 
@@ -149,7 +149,7 @@ final class Listening implements End {
       return take(
               request.remote(),
               child -> {
-                child.asked(device, id.kind(device), handshake, request);
+                child.becomeService(device, id.kind(device), handshake, request);
                 return id.present(child, parameters) ? Optional.of(child) : Optional.empty();
               })
           .isPresent();

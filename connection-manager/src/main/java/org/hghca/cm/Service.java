@@ -14,15 +14,15 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.VerbsException;
 
 /**
- * The question of an identifier for a UD queue pair, or a peer's, and its answer. All under the
- * monitor of the {@link Lifecycle}.
+ * The service ID resolution (SIDR) of an identifier: its question for a UD queue pair, or a peer's,
+ * and the answer. All under the monitor of the {@link Lifecycle}.
  */
 final class Service implements ServiceEvents, End {
   private final Lifecycle life;
   private final IdQueuePair queuePair;
   private final CarrierKind kind;
   private final ServiceRequest request;
-  private Optional<ServiceHandshake> asked = Optional.empty();
+  private Optional<ServiceHandshake> inquiry = Optional.empty();
   private Optional<Registration> question = Optional.empty();
 
   private Service(Lifecycle life, IdQueuePair queuePair, CarrierKind kind, ServiceRequest request) {
@@ -49,14 +49,14 @@ final class Service implements ServiceEvents, End {
   }
 
   /** What a peer asks. */
-  static Service asked(
+  static Service passive(
       Lifecycle life,
       IdQueuePair queuePair,
       CarrierKind kind,
       ServiceHandshake handshake,
       ServiceRequest request) {
     Service service = new Service(life, queuePair, kind, request);
-    service.asked = Optional.of(handshake);
+    service.inquiry = Optional.of(handshake);
     return service;
   }
 
@@ -77,7 +77,7 @@ final class Service implements ServiceEvents, End {
   }
 
   private void answer(int status, int qpNumber, int qkey, PrivateData data) {
-    asked.ifPresent(
+    inquiry.ifPresent(
         handshake ->
             handshake.answer(new ServiceReply(request.path(), status, qpNumber, qkey, data)));
   }
@@ -115,7 +115,7 @@ final class Service implements ServiceEvents, End {
 
   @Override
   public void close() {
-    asked.ifPresent(ServiceHandshake::close);
+    inquiry.ifPresent(ServiceHandshake::close);
     question.ifPresent(Registration::close);
   }
 }

@@ -265,7 +265,7 @@ class DataTest {
     for (int i = 0; i < 6; i++) {
       pair.a.write(target, 0, new Piece(source, 0, i + 1));
       if (i < 2) {
-        Cqe.arm(ring.segment(), 32L * i);
+        Cqe.free(ring.segment(), 32L * i);
       }
     }
     // Six completions in a ring of four, the first two consumed: the last two are in their slots.

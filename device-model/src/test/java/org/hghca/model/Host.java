@@ -211,7 +211,7 @@ final class Host implements AutoCloseable {
   Eq eq(int number, int logSize, int flags, int vector) {
     DmaMapping ring = function.allocate(32L << logSize);
     for (int i = 0; i < 1 << logSize; i++) {
-      Eqe.arm(ring.segment(), 32L * i);
+      Eqe.free(ring.segment(), 32L * i);
     }
     int key = register(ring, 0, LOCAL);
     new EventQueueContext(flags, 0, logSize, vector, PD, key, 0, 0).encode(in());
@@ -261,7 +261,7 @@ final class Host implements AutoCloseable {
           at = 32L * (consumer % size)) {
         MemorySegment memory = ring.segment();
         events.add(new Event(Eqe.type(memory, at), Eqe.subtype(memory, at), Eqe.data(memory, at)));
-        Eqe.arm(memory, at);
+        Eqe.free(memory, at);
         consumer++;
       }
       return events;

@@ -12,8 +12,8 @@ import org.hghca.abi.WriteMtt;
 
 /**
  * The position of each table in the card's ICM address space: each table is as large as DEV_LIM and
- * the profile allow, at a multiple of its size, never at 0. The RTL distinguishes the tables by
- * their bases.
+ * the profile allow, at a multiple of its size, never at 0. All bases differ, because a card may
+ * distinguish the tables by them.
  */
 final class IcmLayout {
   /** No source bounds the MTT. This many entries translate 256 GiB. */

@@ -13,8 +13,9 @@ import org.hghca.vfio.PciFunction;
  * The interconnect context memory of a card: lays out its tables, and backs the entries in use with
  * host memory. Thread-safe.
  *
- * <p>The card requires this order: {@link #initHca} is sent with INIT_HCA, {@link #activate}
- * follows, and then ranges may be reserved.
+ * <p>Used in this order: {@link #initHca} is sent with INIT_HCA, {@link #activate} follows, and
+ * then ranges may be reserved. The document leaves the order of INIT_HCA and MAP_ICM open; not
+ * every card does.
  */
 public final class IcmManager implements AutoCloseable {
   private final HardwareProfile profile;

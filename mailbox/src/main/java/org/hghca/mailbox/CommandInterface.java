@@ -72,8 +72,8 @@ import org.hghca.vfio.PciFunction;
  *   <li>{@link IllegalStateException} after {@link #close}.
  * </ul>
  *
- * <p>Status OK means that the card has accepted the request. The RTL checks little more than opcode
- * and op_modifier, and also answers OK for an index that does not exist.
+ * <p>Status OK means that the card has accepted the request. A card may check little more than
+ * opcode and op_modifier, and also answer OK for an index that does not exist.
  */
 public final class CommandInterface implements AutoCloseable {
   /** A million times the duration of a command. */
@@ -165,10 +165,10 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * Returns when a doorbell may be rung for the effects of earlier commands: if a doorbell could
-   * overtake them, one more command provides the necessary delay.
+   * Returns when a doorbell may be rung for the effects of earlier commands: on a profile on which
+   * it could overtake them, one more command provides the necessary delay; on others at once.
    */
-  public void settle() {
+  public void awaitExecution() {
     if (profile.doorbellsOvertakeCommands()) {
       queryDeviceLimits();
     }
@@ -247,7 +247,7 @@ public final class CommandInterface implements AutoCloseable {
    * WRITE_MTT: gives the card page addresses (3.2.3.3).
    *
    * @param startIndex index of the first MTT entry
-   * @param count 1 to 255; with 256 the RTL hangs
+   * @param count 1 to {@link WriteMtt#MAX_ENTRIES}
    * @param pageAddress the bus address of the page of entry i, called once for each i, from 0
    */
   public void writeMtt(long startIndex, int count, LongUnaryOperator pageAddress) {
@@ -296,7 +296,11 @@ public final class CommandInterface implements AutoCloseable {
     channel.execute(Command.of(HW2SW_CQ, 0, cqn));
   }
 
-  /** RESIZE_CQ: gives a completion queue other memory (3.2.5.3). It hangs the RTL. */
+  /**
+   * RESIZE_CQ: gives a completion queue other memory (3.2.5.3).
+   *
+   * @throws UnsupportedCommandException on a profile that it hangs
+   */
   public void resizeCq(int cqn, ResizeCq memory) {
     if (!profile.resizeCq()) {
       throw new UnsupportedCommandException(
@@ -306,8 +310,8 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * MODIFY_QP: replaces the context of a queue pair (3.2.6.1). The RTL replaces the whole context
-   * and ignores the mask, so all of it must be filled in.
+   * MODIFY_QP: changes the context of a queue pair (3.2.6.1). All of it must be filled in, whatever
+   * the mask selects, because not every profile reads the mask.
    *
    * @param transition one of the eleven forms of table 3-2-39
    * @param context with the state after the transition
@@ -321,8 +325,10 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * MODIFY_QP to RST without a context, op_modifier 3 of table 3-2-39. It hangs the RTL, which
-   * needs {@link #modifyQp} with a context whose state is RST.
+   * MODIFY_QP to RST without a context, op_modifier 3 of table 3-2-39. {@link #modifyQp} with a
+   * context whose state is RST does the same.
+   *
+   * @throws UnsupportedCommandException on a profile that it hangs
    */
   public void resetQp(int qpn) {
     if (!profile.modifyQpWithoutInbox()) {
@@ -336,7 +342,7 @@ public final class CommandInterface implements AutoCloseable {
 
   /**
    * QUERY_QP: the card's context of a queue pair (3.2.6.2). The ICM of the queue pair must be
-   * mapped, or the RTL never completes the command.
+   * mapped.
    */
   public QueuePairContext queryQp(int qpn) {
     return channel.execute(
@@ -407,16 +413,16 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * CONF_SPECIAL_QP, which table 3-2-1 lists but the document does not describe. The RTL does not
-   * support it.
+   * CONF_SPECIAL_QP, which table 3-2-1 lists but the document does not describe. Not every card
+   * supports it.
    */
   public void confSpecialQp(int qpn) {
     channel.execute(Command.of(CONF_SPECIAL_QP, 0, qpn));
   }
 
   /**
-   * MAD_IFC, which table 3-2-1 lists but the document does not describe: the port, in the RTL's
-   * format.
+   * MAD_IFC, which table 3-2-1 lists but the document does not describe: the port, in the format of
+   * {@link PortInfo}.
    */
   public PortInfo madIfc() {
     return channel.execute(Command.out(MAD_IFC, 1, 0, PortInfo::decode, PortInfo.LAYOUT::describe));
@@ -424,7 +430,7 @@ public final class CommandInterface implements AutoCloseable {
 
   /**
    * NOP: returns if the HCR and the command unit work (3.2.7.1); it does not test the rest of the
-   * card. The RTL does not support the command; its BAD_OP proves as much as an OK.
+   * card. Not every card supports the command; BAD_OP proves as much as an OK.
    */
   public void nop() {
     try {

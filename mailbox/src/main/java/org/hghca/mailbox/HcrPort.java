@@ -8,8 +8,7 @@ import org.hghca.vfio.PciFunction;
 
 /**
  * The protocol of the HCR (interface document, tables 3-1-3 and 3-1-4): aligned 32-bit accesses
- * only, one command at a time. The RTL ignores an 8-byte store, and is corrupted by any store while
- * go is set. Guarded by the lock of its owner.
+ * only, one command at a time, and no store while go is set. Guarded by the lock of its owner.
  */
 final class HcrPort {
   /**

@@ -185,7 +185,7 @@ public enum Fault {
         return 1;
       }
       MemorySegment entry = MemorySegment.ofArray(bytes);
-      if (!Cqe.isGoodSend(Cqe.seenDword(entry, 0))) {
+      if (!Cqe.isGoodSend(Cqe.plainLastDword(entry, 0))) {
         return 1;
       }
       if (sends == 2) {

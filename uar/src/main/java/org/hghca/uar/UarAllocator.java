@@ -11,7 +11,7 @@ import org.hghca.vfio.trace.DeviceTrace;
 /**
  * Hands out the UAR pages of a card, one to each context. Thread-safe.
  *
- * <p>The region is only ever written: the makers' RTL never completes a read of it, which ends in a
+ * <p>The region is only ever written: a card may leave a read without an answer, until the
  * completion time-out of the PCIe root port.
  */
 public final class UarAllocator {

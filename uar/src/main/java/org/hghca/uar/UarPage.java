@@ -42,8 +42,7 @@ public final class UarPage implements AutoCloseable {
   /**
    * Tells the card that a send queue has work.
    *
-   * <p>It is one 8-byte store: the makers' RTL interprets a 4-byte store as a doorbell of queue
-   * pair 0, which stops the send side of the whole card.
+   * <p>It is one 8-byte store (table 3-1-6): a 4-byte store is not half a doorbell, but another.
    *
    * @param doorbell as {@link Doorbell#sendQueue} makes it (table 3-1-7)
    */
@@ -69,8 +68,8 @@ public final class UarPage implements AutoCloseable {
   }
 
   /**
-   * Arms a completion queue: requests an event at its next completion. An extension of the
-   * interface document; the RTL ignores the store.
+   * Arms a completion queue: requests an event at its next completion. EXTENSION, see {@link
+   * Doorbell#CQ_ARM}: a card that does not have it ignores the store.
    *
    * @param request as {@link Doorbell#armCompletionQueue} makes it
    */
@@ -83,7 +82,7 @@ public final class UarPage implements AutoCloseable {
 
   /**
    * Arms an event queue: requests an interrupt at its next entry, and reports its consumer index.
-   * An extension of the interface document; the RTL ignores the store.
+   * EXTENSION, see {@link Doorbell#EQ_ARM}: a card that does not have it ignores the store.
    *
    * @param request as {@link Doorbell#armEventQueue} makes it
    */

@@ -279,8 +279,9 @@ public interface QueuePair extends AutoCloseable {
    * Takes the memory that the peer offers for the wrap of this queue pair's PSNs. Must be called
    * between RESET and RTS. Where the device needs none, nothing happens.
    *
-   * <p>The driver trusts the peer: a READ that the peer refuses stops the card. So take only what a
-   * peer's {@link #offerWrapMemory} returned, for a connection to that queue pair.
+   * <p>The driver trusts the peer: on a device that needs it ({@link DeviceQuirk#NO_PSN_WRAP}) a
+   * READ that the peer refuses stops the card. So take only what a peer's {@link #offerWrapMemory}
+   * returned, for a connection to that queue pair.
    *
    * @throws VerbsException EINVAL in another state
    */

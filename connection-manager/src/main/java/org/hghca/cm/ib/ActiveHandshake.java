@@ -56,7 +56,7 @@ final class ActiveHandshake extends IbHandshake {
       case REQ_SENT -> {
         RemoteEnd qp = new RemoteEnd(peer(), rep.caGuid(), rep.qpNumber());
         handshakes.withQp(qp).ifPresent(IbHandshake::becameStale);
-        answered();
+        stopRepeating();
         remote(rep.localId(), qp);
         handshakes.hasQp(this, qp);
         state(State.REP_RCVD);
@@ -96,7 +96,7 @@ final class ActiveHandshake extends IbHandshake {
 
   @Override
   public void confirm(PrivateData privateData) {
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           expect("confirm", State.REP_RCVD);
           byte[] rtu = encoded(new Rtu(localId, remoteId(), privateData));
@@ -126,12 +126,12 @@ final class ActiveHandshake extends IbHandshake {
   }
 
   @Override
-  long releaseInterval() {
+  long dreqInterval() {
     return Timeouts.nanos(Timeouts.RESPONSE);
   }
 
   @Override
-  int releaseRetries() {
+  int dreqRetries() {
     return Timeouts.RETRIES;
   }
 }

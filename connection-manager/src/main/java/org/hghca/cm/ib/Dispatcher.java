@@ -185,7 +185,7 @@ final class Dispatcher {
       handshake.close();
       throw e;
     }
-    agent.call(() -> events.ifPresentOrElse(handshake::events, handshake::forget));
+    agent.lockedThenWake(() -> events.ifPresentOrElse(handshake::events, handshake::forget));
   }
 
   private static PrivateData bytes(Gid gid) {

@@ -47,7 +47,7 @@ final class Engine {
 
   /** No datagram can be sent to a destination: connections that are asked for there fail. */
   void unsendable(Gid destination, String why) {
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           handshakes.all().stream()
               .filter(handshake -> handshake.isWith(destination))
@@ -63,7 +63,7 @@ final class Engine {
 
   /** Ends all connections; no report begins after this call. */
   void close() {
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           listeners.clear();
           services.clear();

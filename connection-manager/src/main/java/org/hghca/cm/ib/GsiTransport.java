@@ -65,6 +65,7 @@ final class GsiTransport implements MadTransport {
     }
   }
 
+  /** Leaves a datagram in the queue, on any thread; {@link #flush} posts it on the carrier's. */
   @Override
   public void send(byte[] mad, AddressVector to) {
     synchronized (outgoing) {
@@ -171,6 +172,7 @@ final class GsiTransport implements MadTransport {
     return due;
   }
 
+  /** Posts what waits in the queue, as far as there are slots. */
   private void flush() {
     Optional<Outgoing> next = first();
     while (next.isPresent() && isSent(next.get())) {

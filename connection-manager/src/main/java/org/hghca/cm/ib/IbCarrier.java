@@ -57,7 +57,7 @@ public final class IbCarrier implements Carrier {
   @Override
   public Registration listen(long serviceId, InetSocketAddress local, Listener listener) {
     Listeners.Entry entry = new Listeners.Entry(serviceId, local.getAddress(), listener);
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           agent.checkOpen();
           if (!local.getAddress().isAnyLocalAddress()
@@ -69,7 +69,7 @@ public final class IbCarrier implements Carrier {
           }
           engine.listeners().add(entry);
         });
-    return () -> agent.call(() -> engine.listeners().remove(entry));
+    return () -> agent.lockedThenWake(() -> engine.listeners().remove(entry));
   }
 
   @Override

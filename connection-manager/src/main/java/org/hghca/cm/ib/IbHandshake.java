@@ -18,8 +18,9 @@ import org.hghca.verbs.Gid;
 import org.hghca.verbs.VerbsException;
 
 /**
- * One end of a connection: what both ends have in common, which is its end. All but the methods of
- * {@link Handshake} are called under the agent's lock.
+ * One end of a connection: what the active and the passive one have in common, its disconnection,
+ * rejection and repetition of messages. All but the methods of {@link Handshake} are called under
+ * the agent's lock.
  */
 abstract class IbHandshake implements Handshake {
 
@@ -55,7 +56,7 @@ abstract class IbHandshake implements Handshake {
   private int remoteId;
 
   /** The transaction of the peer's DREQ, which its answer has. */
-  private long release;
+  private long dreqTransaction;
 
   /** Private data of the DREP. */
   private PrivateData drepData = PrivateData.EMPTY;
@@ -88,9 +89,9 @@ abstract class IbHandshake implements Handshake {
   abstract int qpNumber();
 
   /** The time until this end repeats DREQ. */
-  abstract long releaseInterval();
+  abstract long dreqInterval();
 
-  abstract int releaseRetries();
+  abstract int dreqRetries();
 
   // What the messages of the peer do.
 
@@ -132,22 +133,22 @@ abstract class IbHandshake implements Handshake {
     }
     switch (state) {
       case REP_SENT, ESTABLISHED -> {
-        release = dreqTransaction;
+        this.dreqTransaction = dreqTransaction;
         if (state == State.REP_SENT) {
           established(); // the peer has confirmed it, and the RTU was lost
         }
         disconnected(dreq.privateData());
-        answered();
+        stopRepeating();
         state(State.DREQ_RCVD);
         if (closed) {
-          release();
+          answerDreq();
         }
       }
       case DREQ_SENT -> {
         // Both want the end: no application is asked.
-        release = dreqTransaction;
+        this.dreqTransaction = dreqTransaction;
         disconnected(dreq.privateData());
-        release();
+        answerDreq();
       }
       case TIMEWAIT -> sendDrep(dreqTransaction);
       case REQ_SENT, REP_RCVD, REQ_RCVD, DREQ_RCVD, IDLE -> {}
@@ -209,7 +210,7 @@ abstract class IbHandshake implements Handshake {
 
   @Override
   public final void reject(int reason, PrivateData privateData) {
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           expect("reject", State.REQ_RCVD, State.REP_RCVD, State.REP_SENT);
           sendRej(encoded(rej(reason, PrivateData.EMPTY, privateData)));
@@ -242,7 +243,7 @@ abstract class IbHandshake implements Handshake {
 
   @Override
   public final void disconnect(PrivateData privateData) {
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           expect("disconnect", State.ESTABLISHED, State.DREQ_RCVD);
           if (state == State.ESTABLISHED) {
@@ -250,14 +251,14 @@ abstract class IbHandshake implements Handshake {
           } else {
             encoded(new Drep(localId, remoteId, privateData));
             drepData = privateData;
-            release();
+            answerDreq();
           }
         });
   }
 
   @Override
   public final void close() {
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           if (!closed) {
             closed = true;
@@ -273,7 +274,7 @@ abstract class IbHandshake implements Handshake {
       case REQ_RCVD, REP_RCVD, REP_SENT ->
           sendRej(encoded(rej(Reason.CONSUMER, PrivateData.EMPTY, PrivateData.EMPTY)));
       case ESTABLISHED -> sendDreq(PrivateData.EMPTY);
-      case DREQ_RCVD -> release();
+      case DREQ_RCVD -> answerDreq();
       case DREQ_SENT, TIMEWAIT -> handshakes.addEnding(this);
       case IDLE -> {}
     }
@@ -283,13 +284,13 @@ abstract class IbHandshake implements Handshake {
     Dreq dreq = new Dreq(localId, remoteId, remoteQp.orElseThrow().number(), privateData);
     byte[] mad = agent.encoded(new Mad(agent.newTransaction(), dreq));
     state(State.DREQ_SENT);
-    repeat(mad, releaseInterval(), releaseRetries(), this::notReleased);
+    repeat(mad, dreqInterval(), dreqRetries(), this::dreqUnanswered);
     if (closed) {
       handshakes.addEnding(this);
     }
   }
 
-  private void notReleased() {
+  private void dreqUnanswered() {
     disconnected(PrivateData.EMPTY);
     enterTimeWait();
   }
@@ -302,8 +303,8 @@ abstract class IbHandshake implements Handshake {
     }
   }
 
-  private void release() {
-    sendDrep(release);
+  private void answerDreq() {
+    sendDrep(dreqTransaction);
     enterTimeWait();
   }
 
@@ -345,14 +346,14 @@ abstract class IbHandshake implements Handshake {
   }
 
   final void established() {
-    answered();
+    stopRepeating();
     state(State.ESTABLISHED);
     report(HandshakeEvents::established);
   }
 
   /** The end of all but the wait for packets under way. */
   final void enterTimeWait() {
-    answered();
+    stopRepeating();
     handshakes.hasNoQp(this);
     state(State.TIMEWAIT);
     handshakes.addEnding(this);
@@ -369,14 +370,14 @@ abstract class IbHandshake implements Handshake {
 
   /** Nothing of it stays. */
   final void forget() {
-    answered();
+    stopRepeating();
     timeWait.ifPresent(agent::cancel);
     state(State.IDLE);
     handshakes.remove(this);
   }
 
   final void repeat(byte[] mad, long interval, int retries, Runnable givenUp) {
-    answered();
+    stopRepeating();
     repetition =
         Optional.of(Repetition.begin(agent, mad, path.vector(), interval, retries, givenUp));
   }
@@ -391,8 +392,8 @@ abstract class IbHandshake implements Handshake {
     limit = Optional.of(agent.after(nanos, givenUp));
   }
 
-  /** The repeated message has its answer. */
-  final void answered() {
+  /** Repeats no message any more: it has its answer, or none is wanted. */
+  final void stopRepeating() {
     limit.ifPresent(agent::cancel);
     limit = Optional.empty();
     repetition.ifPresent(Repetition::end);

@@ -96,13 +96,13 @@ final class MadAgent {
     }
   }
 
-  /** What the application does. */
-  void call(Runnable action) {
+  /** Does what the application asks for under the lock, and wakes the carrier's thread. */
+  void lockedThenWake(Runnable action) {
     locked(action);
     transport.wake();
   }
 
-  /** What the application does, with a result. */
+  /** As {@link #lockedThenWake}, with a result. */
   <T> T ask(Supplier<T> action) {
     T result;
     lock.lock();

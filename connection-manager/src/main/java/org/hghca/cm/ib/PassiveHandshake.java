@@ -33,7 +33,7 @@ final class PassiveHandshake extends IbHandshake {
 
   @Override
   public void reply(ConnectReply reply) {
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           expect("reply", State.REQ_RCVD);
           Rep rep = Requests.toRep(reply, localId, remoteId(), agent.nodeGuid());
@@ -59,7 +59,7 @@ final class PassiveHandshake extends IbHandshake {
 
   @Override
   public void firstPacket() {
-    agent.call(
+    agent.lockedThenWake(
         () -> {
           expect("firstPacket", State.REP_SENT, State.ESTABLISHED);
           if (state() == State.REP_SENT) {
@@ -112,12 +112,12 @@ final class PassiveHandshake extends IbHandshake {
   }
 
   @Override
-  long releaseInterval() {
+  long dreqInterval() {
     return interval;
   }
 
   @Override
-  int releaseRetries() {
+  int dreqRetries() {
     return retries;
   }
 }

@@ -112,7 +112,7 @@ final class Services {
 
     @Override
     public void close() {
-      agent.call(
+      agent.lockedThenWake(
           () -> {
             closed = true;
             end();
@@ -140,7 +140,7 @@ final class Services {
 
     @Override
     public void answer(ServiceReply reply) {
-      agent.call(
+      agent.lockedThenWake(
           () -> {
             agent.checkAlive();
             if (!isPending()) {
@@ -165,7 +165,7 @@ final class Services {
 
     @Override
     public void close() {
-      agent.call(
+      agent.lockedThenWake(
           () -> {
             if (remove(this)) {
               refuse(transaction, req, from, ServiceReply.REJECTED);
@@ -174,7 +174,7 @@ final class Services {
     }
 
     private void drop() {
-      agent.call(() -> remove(this));
+      agent.lockedThenWake(() -> remove(this));
     }
 
     private void keep(byte[] answer) {

@@ -314,7 +314,7 @@ final class CompletionQueues implements CompletionSink {
       inPlace = load(cqn) && !queue.failed && reach();
       at = entry.at();
     }
-    inPlace = inPlace && isFree(Cqe.seenDword(MEMORY, at));
+    inPlace = inPlace && isFree(Cqe.plainLastDword(MEMORY, at));
     return inPlace ? at : openCopy();
   }
 

@@ -66,44 +66,45 @@ public final class BringUp {
       // The state of a previous owner is cleared before the card may access memory: a killed owner
       // leaves the card running, with commands, queues and DMA in flight.
       DmaGate gate = new DmaGate(function);
-      gate.close();
+      gate.stopAndReset();
       recognition.checkConfiguration(); // the reset may have cleared the memory space bit
       Recognition.Place place = recognition.findHcr();
-      undo.add(gate::close);
+      undo.add(gate::stopAndReset);
       gate.open();
 
-      CommandInterface asked =
-          CommandInterface.open(function, place.cautious(), place.hcrBase(), limit);
+      CommandInterface probeCommands =
+          CommandInterface.open(function, place.profileUntilKnown(), place.hcrBase(), limit);
       undo.add(
           () -> {
             // A command that never completed may access its mailboxes as long as the card runs.
-            gate.close();
+            gate.stopAndReset();
             deferredFree.keep(
                 () -> {
-                  asked.deviceWasReset();
-                  asked.close();
+                  probeCommands.deviceWasReset();
+                  probeCommands.close();
                 });
             if (!gate.isGone()) {
               deferredFree.afterReset();
             }
           });
       DevicePresence presence = new DevicePresence(function, place.hcrBase());
-      asked.onFatal(cause -> health.fail(presence.reason(cause.getMessage())));
+      probeCommands.onFatal(cause -> health.fail(presence.reason(cause.getMessage())));
 
-      DeviceLimits limits = asked.queryDeviceLimits();
+      DeviceLimits limits = probeCommands.queryDeviceLimits();
       HardwareProfile profile = recognition.profile(place, limits);
       function.trace().ifPresent(to -> CardRecord.record(to, profile, place.hcrBase()));
       RtlOptions options = RtlOptions.of(function.locator(), profile);
-      CommandInterface commands = asked.as(profile);
+      CommandInterface commands = probeCommands.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
 
-      // INIT_HCA comes before MAP_ICM: the card distinguishes the tables by their bases.
+      // In this order, which the document leaves open and the RTL requires: it distinguishes the
+      // tables by their bases.
       IcmManager icm = IcmManager.create(function, commands, profile, limits);
       commands.initHca(icm.initHca());
       undo.add(
           () -> {
             closeHca(commands, function);
-            gate.close();
+            gate.stopAndReset();
             // Not executed when the reset failed: then memory that the card may access stays until
             // the function is closed. The same applies without a reset, if the card may write its
             // tables back at any time.
@@ -186,7 +187,7 @@ public final class BringUp {
         cause);
   }
 
-  /** The only place where the kinds of card part. */
+  /** Selects the card family: what a device's objects are made of. */
   private static CardFamily family(DeviceParts parts, RtlOptions options) {
     return parts.card().limits().profile().flushesInHardware()
         ? new DocumentFamily(parts)

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a card may access memory. It may between {@link #open} and {@link #close}, while bus
- * mastering is on. Used by one thread at a time.
+ * Whether a card may access memory. It may between {@link #open} and {@link #stopAndReset}, while
+ * bus mastering is on. Used by one thread at a time.
  */
 public final class DmaGate {
   private static final Logger LOG = LoggerFactory.getLogger(DmaGate.class);
@@ -29,7 +29,7 @@ public final class DmaGate {
    *
    * @throws VfioException when the function refuses
    */
-  public void close() {
+  public void stopAndReset() {
     if (closed || gone) {
       return;
     }

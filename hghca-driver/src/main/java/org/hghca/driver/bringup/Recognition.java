@@ -55,13 +55,13 @@ public final class Recognition {
    * @param profile empty if QUERY_DEV_LIM must distinguish the first RTL from the second
    */
   public record Place(long hcrBase, Optional<HardwareProfile> profile) {
-    /** The profile whose rules apply until QUERY_DEV_LIM has completed. */
-    public HardwareProfile cautious() {
+    /** The profile whose rules apply until QUERY_DEV_LIM has completed: of two the stricter one. */
+    public HardwareProfile profileUntilKnown() {
       return profile.orElse(HardwareProfile.R2);
     }
 
     public boolean isRtl() {
-      return cautious() != HardwareProfile.S;
+      return profileUntilKnown() != HardwareProfile.S;
     }
   }
 

@@ -8,13 +8,12 @@ public final class CompletionStatus {
   private CompletionStatus() {}
 
   /**
-   * The syndrome of an error; 0 when the card gives no reason.
+   * The syndrome of an error (table 3-3-4).
    *
    * @param cause dword 10h
    */
   public static int syndrome(int cause) {
-    int syndrome = cause & 0xff;
-    return syndrome != 0 ? syndrome : cause >>> 24;
+    return cause & 0xff;
   }
 
   /** The status of a syndrome; GENERAL_ERR for a code that the table lacks. */

@@ -7,6 +7,9 @@ import org.hghca.uar.UarPage;
 /**
  * Decides when a completion channel is notified of completions: once per arming. Under the
  * completion queue's lock, except for {@link #isArmedForAll}.
+ *
+ * <p>EXTENSION: the doorbell that arms the card, {@link Doorbell#CQ_ARM}, as {@link
+ * org.hghca.driver.event.DeviceEvents} says of event queues.
  */
 public final class CompletionNotifier {
   private static final int SOLICITED = 1;
@@ -68,7 +71,7 @@ public final class CompletionNotifier {
     return (armed & ALL) != 0;
   }
 
-  /** A completion has arrived, with or without an event of the card. */
+  /** Checks for completions to report that the driver has generated. */
   public WatchedQueue.Look lookAtFlushed() {
     if (armed != 0 && hasPollable()) {
       armed = 0;

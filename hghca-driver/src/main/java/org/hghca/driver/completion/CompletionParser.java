@@ -26,9 +26,6 @@ public abstract class CompletionParser {
   /** In place of a number of filled entries: the ring holds no completion. */
   private static final int NONE = -1;
 
-  /** Used where the card gives none. */
-  private static final int NO_SYNDROME = 0;
-
   private final String queue;
   protected final CompletionRing ring;
   protected final QpTable<QueuePairRings> queuePairs;
@@ -73,8 +70,8 @@ public abstract class CompletionParser {
       QueuePairRings qp, WcStatus status, int vendorError, Completions out, int count);
 
   /**
-   * Completes an entry that is marked neither as an error nor as a send; returns the number of
-   * entries filled.
+   * Completes an entry that is marked neither as an error nor as a send: by the document, a
+   * receive. Returns the number of entries filled.
    *
    * @param last the last dword
    */
@@ -87,15 +84,6 @@ public abstract class CompletionParser {
       int sourceQp,
       Completions out,
       int count);
-
-  /** Whether an entry was completed by the driver before, so that polling reports nothing. */
-  protected abstract boolean isLate(QueuePairRings qp, long at, int wqe);
-
-  /** Lets send rings continue after the completions since the last call. */
-  public abstract void ringCompleted();
-
-  /** Lets waiting send rings continue. Without this or any other lock. */
-  public abstract void ringWaiting();
 
   /** The queue is closed: nothing reads its ring any more. */
   public abstract void close();
@@ -142,39 +130,39 @@ public abstract class CompletionParser {
    */
   private int takeNext(Completions out, int count) {
     CompletionRing ring = this.ring;
-    MemorySegment entries = ring.entries();
-    long at = ring.entry(ring.index());
-    int last = Cqe.seenDword(entries, at);
+    MemorySegment segment = ring.segment();
+    long at = ring.at(ring.index());
+    int last = Cqe.plainLastDword(segment, at);
     VarHandle.acquireFence(); // the owner byte is read before the entry that it guards
     if (Cqe.isGoodSend(last)) {
-      QueuePairRings qp = find(Cqe.qpn(entries, at));
+      QueuePairRings qp = find(Cqe.qpn(segment, at));
       if (qp != null) {
         SendRing sends = qp.sends();
-        int wqe = Cqe.wqeOffset(entries, at);
+        int wqe = Cqe.wqeOffset(segment, at);
         if (sends.isOldest(wqe)) {
-          int bytes = Cqe.byteCount(entries, at);
-          ring.take(entries, at);
+          int bytes = Cqe.byteCount(segment, at);
+          ring.take(segment, at);
           return completeSend(sends, wqe, bytes, out, count);
         }
       }
     } else if (Cqe.isGoodReceive(last)) {
-      QueuePairRings qp = find(Cqe.qpn(entries, at));
+      QueuePairRings qp = find(Cqe.qpn(segment, at));
       if (qp != null) {
         return takeReceive(qp, at, last, out, count);
       }
     } else if (Cqe.owner(last) == Cqe.SENTINEL) {
       return NONE;
     }
-    return take(entries, at, last, out, count);
+    return take(segment, at, last, out, count);
   }
 
   private int takeReceive(QueuePairRings qp, long at, int last, Completions out, int count) {
-    MemorySegment entries = ring.entries(); // here, so that the compiler sees a constant
-    int sourceQp = Cqe.remoteQpn(entries, at);
-    int immediate = Cqe.immediate(entries, at);
-    int bytes = Cqe.byteCount(entries, at);
-    int wqe = Cqe.wqeOffset(entries, at);
-    ring.take(entries, at);
+    MemorySegment segment = ring.segment(); // here, so that the compiler sees a constant
+    int sourceQp = Cqe.remoteQpn(segment, at);
+    int immediate = Cqe.immediate(segment, at);
+    int bytes = Cqe.byteCount(segment, at);
+    int wqe = Cqe.wqeOffset(segment, at);
+    ring.take(segment, at);
     return completeReceive(qp, last, wqe, bytes, immediate, sourceQp, out, count);
   }
 
@@ -193,17 +181,18 @@ public abstract class CompletionParser {
   /**
    * Takes the oldest completion; returns the number of entries filled.
    *
-   * @param entries what has it: the ring's memory, or what {@link CompletionRing#entries} has
+   * @param segment what has it: that of {@link CompletionRing#memory} or {@link
+   *     CompletionRing#segment}
    * @param at where it is there
    * @param last its last dword, which was read first
    */
-  private int take(MemorySegment entries, long at, int last, Completions out, int count) {
-    int qpn = Cqe.qpn(entries, at);
-    int sourceQp = Cqe.remoteQpn(entries, at);
-    int immediate = Cqe.immediate(entries, at);
-    int bytes = Cqe.byteCount(entries, at);
-    int wqe = Cqe.wqeOffset(entries, at);
-    ring.take(entries, at);
+  private int take(MemorySegment segment, long at, int last, Completions out, int count) {
+    int qpn = Cqe.qpn(segment, at);
+    int sourceQp = Cqe.remoteQpn(segment, at);
+    int immediate = Cqe.immediate(segment, at);
+    int bytes = Cqe.byteCount(segment, at);
+    int wqe = Cqe.wqeOffset(segment, at);
+    ring.take(segment, at);
     QueuePairRings qp = find(qpn);
     if (qp == null) {
       return unexpected(qpn, wqe, last);
@@ -253,14 +242,12 @@ public abstract class CompletionParser {
    */
   protected final int error(
       QueuePairRings qp, boolean marked, int wqe, int cause, Completions out, int count) {
-    int syndrome = CompletionStatus.syndrome(cause);
     boolean send = marked || isSendError(qp, wqe);
     Receives receives = qp.receiver();
     if (!(send ? qp.sends().isOldest(wqe) : receives.expects(wqe))) {
       return unexpected(qp, send, wqe, WqeOpcode.INVALID);
     }
-    WcStatus status =
-        syndrome == NO_SYNDROME ? qp.errors().unknownCause(send) : CompletionStatus.of(syndrome);
+    WcStatus status = status(qp, send, CompletionStatus.syndrome(cause));
     int vendorError = cause >>> 8 & 0xff;
     qp.errors().reported(send, status);
     int filled;
@@ -280,6 +267,11 @@ public abstract class CompletionParser {
     // Last: a thread that already serves the share must see all of this, or is notified again.
     due = receives.due(due);
     return filled;
+  }
+
+  /** The status of a request that has failed. */
+  protected WcStatus status(QueuePairRings qp, boolean send, int syndrome) {
+    return CompletionStatus.of(syndrome);
   }
 
   /**
@@ -311,8 +303,11 @@ public abstract class CompletionParser {
         .formatted(qpn, wqe, last);
   }
 
-  /** The objects to notify, after the lock is released. */
-  public final Due takeDue() {
+  /**
+   * The objects to notify after the lock is released; null for none. Ends each visit of the queue
+   * in which completions may have been taken.
+   */
+  public Due takeDue() {
     Due found = due;
     if (found != null) {
       due = null;
@@ -335,7 +330,7 @@ public abstract class CompletionParser {
   /** Whether a poll would fill a completion, after removing silent ones at the head. */
   final boolean hasPollable() {
     while (!ring.isEmpty(ring.index())) {
-      long at = ring.place(ring.index());
+      long at = ring.offset(ring.index());
       int last = Cqe.lastDword(memory, at);
       if (!isSilent(at, last)) {
         return true;
@@ -347,18 +342,14 @@ public abstract class CompletionParser {
 
   /**
    * Whether an entry is a completion that polling does not report: of a successful unsignaled send,
-   * of a flushed shared receive that is returned, or of a request that the driver has completed
-   * before.
+   * or of a flushed shared receive that is returned.
    */
-  private boolean isSilent(long at, int last) {
+  protected boolean isSilent(long at, int last) {
     QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
     if (qp == null) {
       return false;
     }
     int wqe = Cqe.wqeOffset(memory, at);
-    if (isLate(qp, at, wqe)) {
-      return true;
-    }
     if (Cqe.opcode(last) == WqeOpcode.INVALID) {
       return qp.receiver().keepsFlushed()
           && !Cqe.isSend(last)
@@ -374,7 +365,7 @@ public abstract class CompletionParser {
   /** Drops the remaining completions of a queue pair in the ring. */
   public void drop(QueuePairRings qp) {
     for (int end = ring.end(), i = ring.index(); i != end; i++) {
-      long at = ring.place(i);
+      long at = ring.offset(i);
       if (Cqe.qpn(memory, at) == qp.number() && isReceive(qp, at)) {
         qp.receiver().drop(Cqe.wqeOffset(memory, at));
       }
@@ -395,7 +386,7 @@ public abstract class CompletionParser {
   public final void noteReceives() {
     int end = ring.end();
     for (int i = noted - ring.index() > 0 ? noted : ring.index(); end - i > 0; i++) {
-      long at = ring.place(i);
+      long at = ring.offset(i);
       QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
       if (qp != null && isReceive(qp, at)) {
         qp.receiver().note(Cqe.wqeOffset(memory, at));

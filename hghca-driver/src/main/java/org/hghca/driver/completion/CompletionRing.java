@@ -26,7 +26,7 @@ public final class CompletionRing {
   /** The number of the queue, in the trace. */
   private final int number;
 
-  /** Where the memory begins in {@link #entries}. */
+  /** Where the memory begins in {@link #segment}. */
   private final long base;
 
   /**
@@ -44,7 +44,8 @@ public final class CompletionRing {
    * @param trace where the completions are recorded; empty for nowhere
    * @param number of the queue
    * @param slots a power of two
-   * @param first the position at which the card starts
+   * @param first the position of the first completion: 0, unless the number of the queue is
+   *     continued
    */
   public CompletionRing(
       Optional<DeviceTrace> trace, int number, MemorySegment memory, int slots, int first) {
@@ -81,24 +82,24 @@ public final class CompletionRing {
     return index - notTaken;
   }
 
-  /** The offset in memory of a position. */
-  public long place(int at) {
+  /** The offset in {@link #memory} of a position. */
+  public long offset(int at) {
     return (long) (at & mask) * Cqe.SIZE;
   }
 
   /** The segment of the entries for whoever has the lock of an open queue. */
-  MemorySegment entries() {
+  MemorySegment segment() {
     return RingMemory.guardedSegment();
   }
 
-  /** Where the entry at a position is in {@link #entries}. */
-  long entry(int at) {
-    return RingMemory.at(base, place(at));
+  /** Where the entry at a position is in {@link #segment}. */
+  long at(int at) {
+    return RingMemory.at(base, offset(at));
   }
 
   /** Whether the entry at a position is free. */
   public boolean isEmpty(int at) {
-    return Cqe.owner(memory, place(at)) == Cqe.SENTINEL;
+    return Cqe.owner(memory, offset(at)) == Cqe.SENTINEL;
   }
 
   /**
@@ -110,11 +111,6 @@ public final class CompletionRing {
   public boolean isEmpty() {
     int at = index();
     return isEmpty(at) && at == index();
-  }
-
-  /** Whether the ring holds no completion of the card. Under the lock. */
-  public boolean isDrained() {
-    return isEmpty(index());
   }
 
   /** The position after the last completion: there are none after the first free entry. */
@@ -140,30 +136,30 @@ public final class CompletionRing {
   /**
    * The oldest completion was read: frees its entry.
    *
-   * @param entries either {@link #memory} or {@link #entries}
+   * @param segment either {@link #memory} or {@link #segment}
    * @param at where it is there
    */
-  void take(MemorySegment entries, long at) {
+  void take(MemorySegment segment, long at) {
     if (trace != null) {
-      record(entries, at);
+      record(segment, at);
     }
     index++;
     // A reader that sees a free entry also sees the advanced index.
     VarHandle.storeStoreFence();
     // The entry is freed before the request's slot: a request posted into that slot may complete
     // into this entry.
-    Cqe.arm(entries, at);
+    Cqe.free(segment, at);
   }
 
   /** A method of its own, so that the one above stays small enough to be inlined. */
-  private void record(MemorySegment entries, long at) {
-    CompletionRecord.record(trace, number, (int) index & mask, entries, at);
+  private void record(MemorySegment segment, long at) {
+    CompletionRecord.record(trace, number, (int) index & mask, segment, at);
   }
 
   /** Removes a completion; earlier ones are moved up. */
   public void remove(int at) {
     if (trace != null) {
-      record(memory, place(at));
+      record(memory, offset(at));
     }
     for (int i = at; i != index(); i--) {
       copy(i - 1, i);
@@ -176,11 +172,11 @@ public final class CompletionRing {
     int end = end();
     int first = end;
     for (int i = end - 1; i - index() >= 0; i--) {
-      if (Cqe.qpn(memory, place(i)) != qpn) {
+      if (Cqe.qpn(memory, offset(i)) != qpn) {
         first--;
         copy(i, first);
       } else if (trace != null) {
-        CompletionRecord.record(trace, number, i & mask, memory, place(i));
+        CompletionRecord.record(trace, number, i & mask, memory, offset(i));
       }
     }
     notTaken += first - index();
@@ -188,7 +184,7 @@ public final class CompletionRing {
   }
 
   private void copy(int from, int to) {
-    MemorySegment.copy(memory, place(from), memory, place(to), Cqe.SIZE);
+    MemorySegment.copy(memory, offset(from), memory, offset(to), Cqe.SIZE);
   }
 
   private void begin(int first) {
@@ -196,7 +192,7 @@ public final class CompletionRing {
     index += first - old;
     VarHandle.storeStoreFence(); // as in taking one
     for (; old != first; old++) {
-      Cqe.arm(memory, place(old));
+      Cqe.free(memory, offset(old));
     }
   }
 }

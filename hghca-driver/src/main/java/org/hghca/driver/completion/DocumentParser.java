@@ -44,16 +44,5 @@ public final class DocumentParser extends CompletionParser {
   }
 
   @Override
-  protected boolean isLate(QueuePairRings qp, long at, int wqe) {
-    return false;
-  }
-
-  @Override
-  public void ringCompleted() {}
-
-  @Override
-  public void ringWaiting() {}
-
-  @Override
   public void close() {}
 }

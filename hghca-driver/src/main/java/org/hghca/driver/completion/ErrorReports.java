@@ -13,7 +13,4 @@ public interface ErrorReports {
 
   /** The card has reported an error. */
   void reported(boolean send, WcStatus status);
-
-  /** The status of a request that the card has failed without a reason. */
-  WcStatus unknownCause(boolean send);
 }

@@ -24,6 +24,12 @@ import org.slf4j.LoggerFactory;
  * The event queues of a device: one for asynchronous events and one for each completion vector,
  * with an interrupt vector each, and the thread that reads them. Without event queues, because the
  * card has none or the locator says {@code events=poll}, completion queues are polled instead.
+ *
+ * <p>EXTENSION: the document has the commands of event queues, but neither the format of an entry
+ * ({@link org.hghca.abi.Eqe}) nor the doorbells that arm one ({@link
+ * org.hghca.abi.Doorbell#EQ_ARM}). Both are this project's, and no {@link DeviceExtension}
+ * announces them: the driver uses them on every card whose profile has event queues. On a card that
+ * has other ones {@code events=poll} avoids the stores.
  */
 public final class DeviceEvents implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceEvents.class);
@@ -191,9 +197,9 @@ public final class DeviceEvents implements AutoCloseable {
    * Delivers all events that the card has written so far. After a command that changes an object,
    * events that are delivered later are not older than the change.
    */
-  public void settle() {
+  public void deliverAll() {
     try {
-      thread.settle();
+      thread.deliverAll();
     } catch (InternalError | VfioException e) {
       throw new VerbsException(Errno.EIO, card.faulted(e));
     }

@@ -63,7 +63,7 @@ final class EventQueue implements AutoCloseable {
       undo.add(memory::close);
       this.ring = memory.mapping().segment();
       for (int i = 0; i < entries; i++) {
-        Eqe.arm(ring, place(i));
+        Eqe.free(ring, place(i));
       }
       int flags =
           EventQueueContext.OWNER_HW | EventQueueContext.TRANSLATE | EventQueueContext.ARMED;
@@ -109,7 +109,7 @@ final class EventQueue implements AutoCloseable {
       if (trace != null) {
         EventRecord.record(trace, number, type, subtype, data);
       }
-      Eqe.arm(ring, at);
+      Eqe.free(ring, at);
       index++;
       count++;
       reader.event(type, subtype, data);

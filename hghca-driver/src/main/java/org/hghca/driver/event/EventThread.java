@@ -197,7 +197,7 @@ public final class EventThread implements EventQueue.Reader {
    * Reads the event queues on the calling thread: events that the card has written before are
    * delivered on return.
    */
-  void settle() {
+  void deliverAll() {
     read();
     if (!queues.isEmpty() && !watched.isEmpty()) {
       wake(); // it looks at those that were armed again

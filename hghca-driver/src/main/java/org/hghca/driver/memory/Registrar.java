@@ -174,7 +174,7 @@ public final class Registrar {
               pages.firstMtt,
               0));
       taken = true;
-      commands.settle();
+      commands.awaitExecution();
     }
 
     @Override

@@ -5,8 +5,6 @@ import java.util.function.Supplier;
 import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.memory.KeyedMemory;
-import org.hghca.driver.recovery.ErrorFlow;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
@@ -14,6 +12,8 @@ import org.hghca.driver.ring.SendWriter;
 import org.hghca.driver.state.ContextForm;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QueuePairState;
+import org.hghca.driver.transition.DriverQueuePair;
+import org.hghca.driver.transition.StateFlow;
 import org.hghca.provider.queue.SpinLock;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
@@ -22,7 +22,7 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrapMemory;
 
 /**
- * What a device's objects are made of on its kind of card: rings, parsers, error flows, and what
+ * What a device's objects are made of on its kind of card: rings, parsers, state flows, and what
  * the driver does for all of them. {@link DocumentFamily} is the one of cards that follow the
  * interface document. The bring-up selects it; nothing else asks which one it is. Thread-safe.
  */
@@ -30,16 +30,16 @@ public interface CardFamily {
 
   // ---- the device
 
-  /** Registers the memory that it needs; part of the bring-up. */
+  /** Registers the memory that it needs, before the event queues. */
   void open();
 
-  /** Starts its thread; the last step of the bring-up. */
+  /** Starts its thread, after the event queues. */
   void start();
 
-  /** Ends its thread; the first step of the shutdown. */
+  /** Ends its thread, before the event queues. */
   void stop();
 
-  /** Releases its memory. */
+  /** Releases its memory, after the event queues. */
   void close();
 
   /** What it had to do since the bring-up. */
@@ -100,8 +100,8 @@ public interface CardFamily {
    * @param sends the parser of the completion queue of its sends
    * @param receives that of its receives
    */
-  ErrorFlow errorFlow(
-      RecoveredQueuePair qp,
+  StateFlow stateFlow(
+      DriverQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
       CompletionParser sends,
@@ -116,7 +116,7 @@ public interface CardFamily {
   Optional<WrapMemory> offerWrapMemory(int pd);
 
   /** A reliable queue pair, not in RTS yet, may use its peer's memory for the PSN wrap. */
-  void takeWrapMemory(RecoveredQueuePair qp, WrapMemory ofPeer, int pd);
+  void takeWrapMemory(DriverQueuePair qp, WrapMemory ofPeer, int pd);
 
   // ---- completion queues
 
@@ -131,7 +131,7 @@ public interface CardFamily {
   /**
    * Frees the number of a completion queue, which the card has released.
    *
-   * @param end the slot at which the card would continue
+   * @param end the slot behind the last completion, at which a card may continue under this number
    * @param used whether the queue has had completions
    */
   void freeCompletionQueue(int number, int end, boolean used);

@@ -7,14 +7,14 @@ import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.event.EventSource;
 import org.hghca.driver.event.WatchedQueue;
-import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.transition.DriverQueuePair;
 
 /**
- * The objects of a device with a number on the card, as events and error flows know them.
+ * The objects of a device with a number on the card, as events and state flows know them.
  * Thread-safe.
  */
 final class DeviceObjects {
-  private final QpTable<RecoveredQueuePair> queuePairs;
+  private final QpTable<DriverQueuePair> queuePairs;
   private final QpTable<QueuePairRings> rings;
   private final Map<Integer, WatchedQueue> completionQueues = new ConcurrentHashMap<>();
   private final Map<Integer, EventSource> sharedQueues = new ConcurrentHashMap<>();
@@ -29,7 +29,7 @@ final class DeviceObjects {
     this.rings = new QpTable<>(endQp);
   }
 
-  QpTable<RecoveredQueuePair> queuePairs() {
+  QpTable<DriverQueuePair> queuePairs() {
     return queuePairs;
   }
 
@@ -38,12 +38,12 @@ final class DeviceObjects {
     return rings;
   }
 
-  void add(RecoveredQueuePair qp) {
+  void add(DriverQueuePair qp) {
     rings.put(qp.number(), qp.rings());
     queuePairs.put(qp.number(), qp);
   }
 
-  void remove(RecoveredQueuePair qp) {
+  void remove(DriverQueuePair qp) {
     queuePairs.remove(qp.number());
     rings.remove(qp.number());
   }

@@ -4,8 +4,8 @@ import org.hghca.driver.card.Card;
 import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.completion.QueuePairRings;
 import org.hghca.driver.memory.QueueMemory;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceivePosition;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.queue.RingNumbers;
 
@@ -15,15 +15,15 @@ import org.hghca.provider.queue.RingNumbers;
  * @param queuePairs those of the device
  * @param rings theirs, for completions
  * @param endKey the first index without a memory key
- * @param settle delivers all events that the card has written so far
+ * @param deliverEvents delivers all events that the card has written so far
  */
 public record DeviceParts(
     Card card,
-    QpTable<? extends RecoveredQueuePair> queuePairs,
+    QpTable<? extends DriverQueuePair> queuePairs,
     QpTable<QueuePairRings> rings,
     RingNumbers<ReceivePosition> qpNumbers,
     RingNumbers<Integer> cqNumbers,
     NumberAllocator pdNumbers,
     QueueMemory queueMemory,
     int endKey,
-    Runnable settle) {}
+    Runnable deliverEvents) {}

@@ -6,9 +6,6 @@ import org.hghca.driver.completion.CompletionParser;
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.completion.DocumentParser;
 import org.hghca.driver.memory.KeyedMemory;
-import org.hghca.driver.recovery.ErrorFlow;
-import org.hghca.driver.recovery.ErrorFlowByCard;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
@@ -16,6 +13,9 @@ import org.hghca.driver.ring.SendWriter;
 import org.hghca.driver.state.ContextForm;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QueuePairState;
+import org.hghca.driver.transition.DriverQueuePair;
+import org.hghca.driver.transition.StateFlow;
+import org.hghca.driver.transition.StateFlowByCard;
 import org.hghca.provider.queue.SpinLock;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
@@ -25,6 +25,13 @@ import org.hghca.verbs.WrapMemory;
 /**
  * Cards that follow the interface document: they report bad requests, take all doorbells, time out
  * and flush themselves, so that the driver has nothing to do for them.
+ *
+ * <p>Where the document is silent the driver uses what this project defines and the software HCA
+ * implements, marked EXTENSION in {@code org.hghca.abi}. A card announces most of it, each as a
+ * {@link org.hghca.abi.DeviceExtension}, and the driver does without what is not announced. These
+ * it takes for granted: the entries of event queues and the doorbells that arm event and completion
+ * queues ({@link org.hghca.driver.event.DeviceEvents}), and the mark of sends in error completions,
+ * without which {@link CompletionParser} decides by queue and offset.
  */
 public final class DocumentFamily implements CardFamily {
   private final DeviceParts device;
@@ -86,14 +93,14 @@ public final class DocumentFamily implements CardFamily {
   }
 
   @Override
-  public ErrorFlow errorFlow(
-      RecoveredQueuePair qp,
+  public StateFlow stateFlow(
+      DriverQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
       CompletionParser sends,
       CompletionParser receives) {
-    return new ErrorFlowByCard(
-        qp, state, context, device.card().commands(), device.settle(), device.qpNumbers());
+    return new StateFlowByCard(
+        qp, state, context, device.card().commands(), device.deliverEvents(), device.qpNumbers());
   }
 
   @Override
@@ -102,7 +109,7 @@ public final class DocumentFamily implements CardFamily {
   }
 
   @Override
-  public void takeWrapMemory(RecoveredQueuePair qp, WrapMemory ofPeer, int pd) {}
+  public void takeWrapMemory(DriverQueuePair qp, WrapMemory ofPeer, int pd) {}
 
   @Override
   public CompletionParser parser(String queue, CompletionRing ring, SpinLock lock) {

@@ -7,7 +7,7 @@ import org.hghca.abi.EventType;
 import org.hghca.driver.event.EventSource;
 import org.hghca.driver.event.EventTargets;
 import org.hghca.driver.event.WatchedQueue;
-import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.provider.Health;
 import org.hghca.provider.object.AbstractContext;
 import org.hghca.verbs.AsyncEventType;
@@ -64,7 +64,7 @@ final class EventDispatcher implements EventTargets {
   }
 
   private boolean queuePair(AsyncEventType type, int qpn, boolean failed) {
-    RecoveredQueuePair qp = objects.queuePairs().find(qpn);
+    DriverQueuePair qp = objects.queuePairs().find(qpn);
     if (qp == null) {
       return false;
     }
@@ -80,7 +80,7 @@ final class EventDispatcher implements EventTargets {
 
   /** A queue pair on its way to RESET passes through ERR, which the program did not request. */
   private boolean lastReceive(int qpn) {
-    RecoveredQueuePair qp = objects.queuePairs().find(qpn);
+    DriverQueuePair qp = objects.queuePairs().find(qpn);
     boolean fails = qp != null && qp.state() != QpState.RESET;
     if (fails) {
       qp.failed();

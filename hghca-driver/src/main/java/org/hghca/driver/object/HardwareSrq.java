@@ -243,7 +243,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
     check("a limit", wanted, 0, capacity());
     try {
       card.commands().armSrq(number, wanted);
-      device.events().settle();
+      device.events().deliverAll();
     } catch (RuntimeException e) {
       throw Failures.of("cannot set a limit of " + describe(), e);
     }
@@ -324,7 +324,7 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
               card.commands().hw2swSrq(number);
               // Events of this queue must not be mistaken for those of the next one with its
               // number.
-              device.events().settle();
+              device.events().deliverAll();
             },
             () -> memory.close(),
             () -> device.srqNumbers().free(number));

@@ -54,10 +54,10 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   /** Polls without the lock that found nothing; a hint. */
   private int emptyPolls;
 
-  /** The position at which the card would continue; known when it has released the queue. */
+  /** For {@link CardFamily#freeCompletionQueue}; known when the card has released the queue. */
   private int end;
 
-  /** Whether completions of closed queue pairs may still arrive. */
+  /** Whether completions of closed queue pairs may still arrive, as a state flow has said. */
   private volatile boolean quarantined;
 
   HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
@@ -152,7 +152,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
     checkMax(max);
     try {
       return pollRing(out, max);
-    } catch (InternalError | VfioException e) { // a doorbell faults when its card is gone
+    } catch (InternalError | VfioException e) { // of a doorbell for what waited for completions
       throw new VerbsException(Errno.EIO, card.faulted(e));
     }
   }
@@ -181,12 +181,11 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
         count = flushing.complete(out, count, most, parser.failures());
       }
       found = parser.takeDue();
-      parser.ringCompleted();
       idle = count == 0;
     } finally {
       lock.unlock();
     }
-    continueRequests(parser, found);
+    serve(found);
     return count;
   }
 
@@ -199,12 +198,11 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
     }
   }
 
-  /** Lets waiters of completed requests continue. Without the lock. */
-  private static void continueRequests(CompletionParser parser, Due found) {
+  /** Notifies who waits for completed requests. Without the lock. */
+  private static void serve(Due found) {
     if (found != null) {
       Due.serveAll(found);
     }
-    parser.ringWaiting();
   }
 
   @Override
@@ -285,12 +283,11 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
       if (!isClosed()) {
         look = notifier.look(event);
         found = parser.takeDue();
-        parser.ringCompleted();
       }
     } finally {
       lock.unlock();
-      continueRequests(parser, found);
     }
+    serve(found);
     if (look == Look.TELL) {
       notifyChannel();
     }
@@ -306,11 +303,10 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
       flushing.add(flush);
       look = notifier.lookAtFlushed();
       found = parser.takeDue();
-      parser.ringCompleted();
     } finally {
       lock.unlock();
     }
-    continueRequests(parser, found);
+    serve(found);
     if (look == Look.TELL) {
       notifyChannel();
     }
@@ -355,7 +351,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
 
   // ---- life cycle
 
-  /** The card may continue to write here for closed queue pairs. */
+  /** As {@link HghcaQueuePair#quarantineCompletions} says. */
   void quarantine() {
     quarantined = true;
   }
@@ -387,7 +383,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   protected void destroy() {
     card.commands().hw2swCq(number);
     // Events of this queue must not be mistaken for those of the next one with its number.
-    device.events().settle();
+    device.events().deliverAll();
     checkNotQuarantined();
     end = ring.end() & ring.slots() - 1;
   }

@@ -10,8 +10,8 @@ import org.hghca.driver.card.OwnGids;
 import org.hghca.driver.event.DeviceEvents;
 import org.hghca.driver.memory.QueueMemory;
 import org.hghca.driver.memory.Registrar;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceivePosition;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.Undo;
 import org.hghca.provider.address.KernelNeighbors;
@@ -92,7 +92,7 @@ public final class HghcaDevice extends AbstractDevice {
                 pdNumbers,
                 queueMemory,
                 registrar.endKey(),
-                () -> events.settle()));
+                () -> events.deliverAll()));
     health().onFailure(this::deviceFailed);
   }
 
@@ -104,11 +104,14 @@ public final class HghcaDevice extends AbstractDevice {
 
   /** Notifies all objects that the device is dead. Under any lock. */
   private void deviceFailed() {
-    objects.queuePairs().forEach(RecoveredQueuePair::deviceFailed);
+    objects.queuePairs().forEach(DriverQueuePair::deviceFailed);
     contexts().forEach(AbstractContext::deviceFailed);
   }
 
-  /** Starts operation; the last step of the bring-up. */
+  /**
+   * Starts operation, the last step of the bring-up: the GIDs of the port, the memory of the
+   * family, event queues with their thread, and the thread of the family.
+   */
   public void start() {
     gids = OwnGids.of(card, address());
     try (Undo undo = new Undo()) {
@@ -178,7 +181,7 @@ public final class HghcaDevice extends AbstractDevice {
     return pdNumbers;
   }
 
-  /** With the ring slots at which the card continues. */
+  /** With the ring slot at which a number is continued, if the family has freed it with one. */
   public RingNumbers<Integer> cqNumbers() {
     return cqNumbers;
   }

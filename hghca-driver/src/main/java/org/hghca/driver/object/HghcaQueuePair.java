@@ -9,8 +9,6 @@ import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.completion.DriverFlush;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.recovery.ErrorFlow;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
@@ -20,6 +18,8 @@ import org.hghca.driver.state.ContextAttributes;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QpContexts;
 import org.hghca.driver.state.QueuePairState;
+import org.hghca.driver.transition.DriverQueuePair;
+import org.hghca.driver.transition.StateFlow;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.Failures;
@@ -50,10 +50,10 @@ import org.hghca.vfio.direct.RingMemory;
 
 /**
  * A queue pair: its parts, posting, and its verbs. Its states are {@link QueuePairState}, {@link
- * ProgrammedContext} and {@link ErrorFlow}.
+ * ProgrammedContext} and {@link StateFlow}.
  */
 final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
-    implements RecoveredQueuePair {
+    implements DriverQueuePair {
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final Card card;
@@ -74,7 +74,7 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
 
   private final QueuePairState state;
   private final ProgrammedContext context;
-  private final ErrorFlow errorFlow;
+  private final StateFlow stateFlow;
 
   HghcaQueuePair(HghcaProtectionDomain pd, QueuePairConfig config) {
     super(pd, config, HghcaCompletionQueue.class);
@@ -107,14 +107,14 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
       this.sends = sendRing(geometry, config.isSignalAll(), locks);
       this.state = new QueuePairState(card.health(), sends, receiveLock(shared, locks));
       this.rings = makeRings();
-      this.errorFlow =
-          family.errorFlow(
+      this.stateFlow =
+          family.stateFlow(
               this,
               state,
               context,
               sendCompletionQueue().parser(),
               receiveCompletionQueue().parser());
-      rings.reportTo(errorFlow);
+      rings.reportTo(stateFlow);
       device.objects().add(this);
       finish();
       undo.forget();
@@ -379,10 +379,10 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
       throw wrongState("receive", index);
     }
     receives.check(request, index);
-    if (!errorFlow.flush().post(request)) {
+    if (!stateFlow.flush().post(request)) {
       return false;
     }
-    receiveCompletionQueue().addFlushing(errorFlow.flush());
+    receiveCompletionQueue().addFlushing(stateFlow.flush());
     return true;
   }
 
@@ -392,15 +392,15 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
 
   // ---- reports of completions, under a completion queue's lock
 
-  ErrorFlow errorFlow() {
-    return errorFlow;
+  StateFlow stateFlow() {
+    return stateFlow;
   }
 
   @Override
   public boolean failed() {
     boolean isNew = state.fail();
     if (isNew) {
-      errorFlow.failed();
+      stateFlow.failed();
     }
     return isNew;
   }
@@ -418,17 +418,14 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
 
   // ---- states
 
-  /**
-   * Records the first sequence number that the peer is given, so that the card also gets it in
-   * time.
-   */
+  /** Tells the state flow of the first sequence number that the peer is given. */
   @Override
   public <X extends Exception> void connect(ConnectionOptions options, EndpointExchange<X> exchange)
       throws X {
-    RecoveredQueuePair.super.connect(
+    DriverQueuePair.super.connect(
         options,
         own -> {
-          errorFlow.announced(own.psn());
+          stateFlow.announced(own.psn());
           return exchange.exchange(own);
         });
   }
@@ -456,9 +453,9 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
   protected void change(QpState from, QpState to, QpAttributes attributes) {
     try {
       if (to == QpState.RESET || to == QpState.ERR) {
-        errorFlow.stop(from, to, attributes);
+        stateFlow.stop(from, to, attributes);
       } else {
-        errorFlow.advance(from, to, attributes);
+        stateFlow.advance(from, to, attributes);
       }
     } catch (RuntimeException e) {
       if (card.health().isDead()) {
@@ -474,7 +471,7 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
       return QpContexts.attributes(context.last(), QpState.RESET);
     }
     try {
-      return errorFlow.query();
+      return stateFlow.query();
     } catch (RuntimeException e) {
       throw Failures.of("cannot query " + describe(), e);
     }
@@ -507,8 +504,8 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
 
   @Override
   public void addFlushing() {
-    sendCompletionQueue().addFlushing(errorFlow.flush());
-    receiveCompletionQueue().addFlushing(errorFlow.flush());
+    sendCompletionQueue().addFlushing(stateFlow.flush());
+    receiveCompletionQueue().addFlushing(stateFlow.flush());
   }
 
   @Override
@@ -530,14 +527,14 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
     } else {
       share.reclaim(then -> receiveCompletionQueue().drop(rings, then));
     }
-    errorFlow.reset();
+    stateFlow.reset();
   }
 
   // ---- life cycle
 
   @Override
   public void addTo(ContextCounters counters) {
-    DriverFlush flush = errorFlow.flush();
+    DriverFlush flush = stateFlow.flush();
     // The shared queue counts the requests that it distributes, also repeatedly.
     long received = share == null ? receives.posted() + flush.receivesPosted() : 0;
     counters.add(sends.posted() + flush.sendsPosted(), received, sends.doorbells());
@@ -553,9 +550,9 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
   @Override
   protected void destroy(QpState last) {
     if (last != QpState.RESET) {
-      errorFlow.end(last);
+      stateFlow.end(last);
       context.end();
-      device.events().settle();
+      device.events().deliverAll();
     }
     forget();
   }
@@ -569,6 +566,6 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
   protected void freeNumber() {
     device.objects().remove(this);
     icm.close();
-    errorFlow.freeNumber();
+    stateFlow.freeNumber();
   }
 }

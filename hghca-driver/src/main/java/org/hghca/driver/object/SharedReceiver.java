@@ -4,7 +4,10 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.ring.Receives;
 import org.hghca.provider.srq.SharedReceives;
 
-/** The part of a shared receive queue that belongs to a queue pair. */
+/**
+ * What a queue pair has of a shared receive queue, for its completions, too. {@link DealtReceiver}
+ * is that of a queue that the driver deals, {@link HardwareSrq} has that of one of the card.
+ */
 interface SharedReceiver extends Receives, SharedReceives {
   /** Sets in a context that the queue pair receives from it. */
   void writeTo(QueuePairContext context);

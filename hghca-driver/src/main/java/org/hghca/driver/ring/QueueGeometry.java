@@ -16,8 +16,8 @@ import org.hghca.vfio.direct.RingMemory;
  * 16 bytes.
  *
  * @param sendSlots a power of two
- * @param receiveSlots a power of two, at least one more than the depth: the card stops at an empty
- *     slot
+ * @param receiveSlots a power of two, at least one more than the depth: behind the last request is
+ *     a slot that looks free, as {@link ReceiveRing} says
  */
 public record QueueGeometry(
     int sendSlots, int sendStrideLog, int receiveSlots, int receiveStrideLog) {

@@ -1,8 +1,9 @@
 package org.hghca.driver.ring;
 
 /**
- * The position at which the card continues in the receive ring of a queue pair number. The card
- * counts bytes, and fails in a ring of another geometry.
+ * The position at which a queue pair number is continued in its receive ring, on a card whose
+ * positions survive a queue pair (docs/hardware.md, "Numbers, and what survives destroy"; by the
+ * document each begins at 0). Such a card counts bytes, and fails in a ring of another geometry.
  *
  * @param slots of the previous ring
  * @param strideLog of that ring

@@ -17,7 +17,8 @@ import org.hghca.vfio.direct.RingMemory;
  * filled in reverse order, its first unit last; its units end with an all-zero one inside the slot;
  * and the slot at the head is never one that looks posted, which costs one slot: its first unit is
  * zeroed before the slot in front of it is published. Other free slots may have old requests, which
- * the card does not reach.
+ * the card does not reach. The document is silent about all of this: docs/hardware.md, "Receive
+ * rules".
  *
  * <p>Posters write at the head under the queue pair's lock; completions free slots in order at the
  * tail under the completion queue's lock.

@@ -20,8 +20,10 @@ import org.hghca.verbs.spi.ProviderAccess;
 public final class SendOpcodeTable {
   public static final int HAS_REMOTE_ADDRESS = 1 << 22;
 
-  /** One of the rare ones; alone: not supported. */
+  /** One of the rare ones: an atomic, a datagram, or one that is not supported. */
   public static final int SPECIAL = 1 << 23;
+
+  private static final int UNSUPPORTED = SPECIAL;
 
   public static final int ATOMIC = SPECIAL | 1 << 24;
   public static final int DATAGRAM = SPECIAL | 1 << 25;
@@ -33,8 +35,9 @@ public final class SendOpcodeTable {
   private static final int COMPLETION_SHIFT = 29;
 
   /**
-   * Whether a success generates a completion for the program. The card ignores the bit, because it
-   * completes every element.
+   * Whether a success generates a completion for the program. The document does not say whether a
+   * card completes an element without this bit (docs/hardware.md, "unsignaled requests"): polling
+   * leaves such completions out.
    */
   public static final int SIGNALED = NextUnit.COMPLETION;
 
@@ -45,19 +48,18 @@ public final class SendOpcodeTable {
       NextUnit.control(
           NextUnit.OPCODE_MASK, 0, NextUnit.MARKER | NextUnit.SOLICITED | NextUnit.COMPLETION);
 
-  /** Whether the answer has data: the bit that the opcodes of READs and atomics have in common. */
-  public static final int ANSWERED = WqeOpcode.RDMA_READ << NextUnit.OPCODE_SHIFT;
-
   private static final int VERBS = 8;
 
-  /** A power of two that holds all types. */
+  /** Powers of two that hold all profiles and all types. */
+  private static final int PROFILES = 4;
+
   private static final int TYPES = 4;
 
   /**
    * By variant and kind. One table of a constant size for all rings, so that posting checks no
    * index.
    */
-  private static final int[] OPERATIONS = new int[4 * TYPES * SendKind.KINDS];
+  private static final int[] OPERATIONS = new int[PROFILES * TYPES * SendKind.KINDS];
 
   static {
     for (WrOpcode verb : WrOpcode.values()) {
@@ -93,16 +95,6 @@ public final class SendOpcodeTable {
   /** Whether it starts only after earlier READs and atomics have completed. */
   public static boolean isFenced(int operation) {
     return fence(operation) != 0;
-  }
-
-  /** Whether its answer has data: a READ or an atomic. */
-  public static boolean isAnswered(int operation) {
-    return (operation & ANSWERED) != 0;
-  }
-
-  /** Whether it has no answer with data, and waits for none. */
-  public static boolean isOneWay(int operation) {
-    return (operation & (ANSWERED | 1 << FENCE_SHIFT)) == 0;
   }
 
   /** 1 when it is fenced, else 0. */
@@ -159,11 +151,12 @@ public final class SendOpcodeTable {
     int flags =
         switch (verb) {
           case SEND -> sendFlags(type, profile);
-          case SEND_WITH_IMM -> profile.sendImmediate() ? sendFlags(type, profile) : SPECIAL;
-          case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> type == QpType.UD ? SPECIAL : HAS_REMOTE_ADDRESS;
-          case RDMA_READ -> type == QpType.RC ? HAS_REMOTE_ADDRESS : SPECIAL;
+          case SEND_WITH_IMM -> profile.sendImmediate() ? sendFlags(type, profile) : UNSUPPORTED;
+          case RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
+              type == QpType.UD ? UNSUPPORTED : HAS_REMOTE_ADDRESS;
+          case RDMA_READ -> type == QpType.RC ? HAS_REMOTE_ADDRESS : UNSUPPORTED;
           case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
-              type == QpType.RC && profile.atomics() ? ATOMIC : SPECIAL;
+              type == QpType.RC && profile.atomics() ? ATOMIC : UNSUPPORTED;
         };
     return NextUnit.control(cardOpcode(verb), 0, NextUnit.MARKER)
         | flags

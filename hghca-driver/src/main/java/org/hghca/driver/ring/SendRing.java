@@ -190,7 +190,10 @@ public class SendRing extends RingTail {
     }
   }
 
-  /** Rings, under the lock, while the ring is open. */
+  /**
+   * Rings, under the lock, while the ring is open: the device is, and so is the register's memory,
+   * which is not checked.
+   */
   private void ringDoorbell(long doorbell) {
     if (register != 0) {
       GuardedRegister.writeLong(register, doorbell);
@@ -270,7 +273,7 @@ public class SendRing extends RingTail {
     if (enqueued != NONE) {
       enqueued = NONE;
       limit = open ? depth : CLOSED;
-      uar.ringSendQueue(enqueuedDoorbell);
+      uar.ringSendQueue(enqueuedDoorbell); // which is checked, because the ring may be closed
     }
   }
 
@@ -335,27 +338,6 @@ public class SendRing extends RingTail {
     return (int) head;
   }
 
-  protected final boolean isFull() {
-    return room((int) head, 1) <= 0;
-  }
-
-  /**
-   * Writes a request into the slot at the head and rings no doorbell. There is room.
-   *
-   * @return its size in units
-   */
-  protected final int write(SendRequest request, int operation, int index) {
-    int slot = slot((int) head);
-    note(slot, request, operation);
-    int size = writer.write(request, operation, index, (long) slot << strideLog);
-    head++;
-    return size;
-  }
-
-  protected final boolean isOpen() {
-    return open;
-  }
-
   /**
    * Checks that requests are accepted, even if only to be flushed.
    *
@@ -367,18 +349,7 @@ public class SendRing extends RingTail {
     }
   }
 
-  /** The ring accepts requests from now on, or no longer. */
-  protected void opened() {}
-
-  /** The ring is about to be reset. */
-  protected void forget() {}
-
   // ---- state
-
-  /** Whether the ring is open in ERR: the card flushes what is posted there. */
-  public boolean opensInError() {
-    return true;
-  }
 
   /**
    * Opens the ring for requests, or closes it, between two of them.
@@ -478,7 +449,43 @@ public class SendRing extends RingTail {
     return told ? 1 : 0;
   }
 
-  // ---- elements
+  protected final int slot(int at) {
+    return at & wrIds.length - 1;
+  }
+
+  // ---- what only a subclass uses or changes, which rings later or checks requests
+
+  protected final boolean isFull() {
+    return room((int) head, 1) <= 0;
+  }
+
+  /**
+   * Writes a request into the slot at the head and rings no doorbell. There is room.
+   *
+   * @return its size in units
+   */
+  protected final int write(SendRequest request, int operation, int index) {
+    int slot = slot((int) head);
+    note(slot, request, operation);
+    int size = writer.write(request, operation, index, (long) slot << strideLog);
+    head++;
+    return size;
+  }
+
+  protected final boolean isOpen() {
+    return open;
+  }
+
+  /** The ring accepts requests from now on, or no longer. */
+  protected void opened() {}
+
+  /** The ring is about to be reset. */
+  protected void forget() {}
+
+  /** Whether the ring is open in ERR: the card flushes what is posted there. */
+  public boolean opensInError() {
+    return true;
+  }
 
   /** The position, not far from the tail, that is at an offset of the ring. */
   protected final int position(int offset) {
@@ -487,9 +494,5 @@ public class SendRing extends RingTail {
 
   protected final long offset(int at) {
     return (long) slot(at) << strideLog;
-  }
-
-  protected final int slot(int at) {
-    return at & wrIds.length - 1;
   }
 }

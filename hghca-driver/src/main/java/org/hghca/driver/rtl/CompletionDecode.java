@@ -34,4 +34,14 @@ public final class CompletionDecode {
       default -> false;
     };
   }
+
+  /**
+   * The cause of such an error as table 3-3-4 has it: the first RTL puts the syndrome into the
+   * highest byte in place of the lowest.
+   *
+   * @param immediate dword 10h
+   */
+  public static int cause(int immediate) {
+    return (immediate & 0xff) != 0 ? immediate : immediate | immediate >>> 24;
+  }
 }

@@ -14,19 +14,17 @@ import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.object.CardFamily;
 import org.hghca.driver.object.DeviceParts;
 import org.hghca.driver.object.FamilyCounts;
-import org.hghca.driver.recovery.ErrorFlow;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
 import org.hghca.driver.rtl.recovery.DeviceRecovery;
-import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
 import org.hghca.driver.rtl.recovery.QueuePairWork;
 import org.hghca.driver.rtl.recovery.RecoveredCompletionQueue;
 import org.hghca.driver.rtl.recovery.RecoveryCounts;
 import org.hghca.driver.rtl.recovery.RtlContextForm;
 import org.hghca.driver.rtl.recovery.SoftwareMaintenance;
+import org.hghca.driver.rtl.recovery.StateFlowBySoftware;
 import org.hghca.driver.rtl.ring.CheckedReceiveRing;
 import org.hghca.driver.rtl.ring.DoorbellQuota;
 import org.hghca.driver.rtl.ring.EmptyReceiveRegion;
@@ -39,6 +37,8 @@ import org.hghca.driver.rtl.ring.WrapReads;
 import org.hghca.driver.state.ContextForm;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QueuePairState;
+import org.hghca.driver.transition.DriverQueuePair;
+import org.hghca.driver.transition.StateFlow;
 import org.hghca.provider.Undo;
 import org.hghca.provider.queue.SpinLock;
 import org.hghca.uar.UarPage;
@@ -49,7 +49,7 @@ import org.hghca.vfio.DmaMapping;
 
 /**
  * Cards of the makers' RTL, which stop at bad requests and beyond a few doorbells, and neither time
- * out nor flush: checks of requests, a quota for doorbells, error flows in software, and memory for
+ * out nor flush: checks of requests, a quota for doorbells, state flows in software, and memory for
  * receives that have none.
  */
 public final class RtlFamily implements CardFamily {
@@ -148,7 +148,7 @@ public final class RtlFamily implements CardFamily {
     return fewest[0] == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(fewest[0]);
   }
 
-  /** The shared state of error flows, and the limits for doorbells. */
+  /** The shared state of state flows, and the limits for doorbells. */
   public DeviceRecovery recovery() {
     return recovery;
   }
@@ -172,9 +172,8 @@ public final class RtlFamily implements CardFamily {
 
   /** The queue pair with an outstanding request that names memory by this key. */
   private Optional<String> userOf(int key) {
-    RecoveredQueuePair user =
-        device.queuePairs().first(qp -> ErrorFlowBySoftware.of(qp).names(key));
-    return Optional.ofNullable(user).map(RecoveredQueuePair::describe);
+    DriverQueuePair user = device.queuePairs().first(qp -> StateFlowBySoftware.of(qp).names(key));
+    return Optional.ofNullable(user).map(DriverQueuePair::describe);
   }
 
   @Override
@@ -212,7 +211,7 @@ public final class RtlFamily implements CardFamily {
    * The number of a queue pair's protection domain; {@link SendChecks#UNKNOWN} if there is none.
    */
   private int domainOf(int number) {
-    RecoveredQueuePair qp = device.queuePairs().find(number);
+    DriverQueuePair qp = device.queuePairs().find(number);
     return qp == null ? SendChecks.UNKNOWN : qp.programmed().get(QueuePairContext.PD);
   }
 
@@ -230,14 +229,14 @@ public final class RtlFamily implements CardFamily {
 
   /** The parsers are those that this family has made. */
   @Override
-  public ErrorFlow errorFlow(
-      RecoveredQueuePair qp,
+  public StateFlow stateFlow(
+      DriverQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
       CompletionParser sends,
       CompletionParser receives) {
     QueuePairWork work = new QueuePairWork(qp.rings(), (RtlParser) sends, (RtlParser) receives);
-    return new ErrorFlowBySoftware(qp, state, context, work, recovery);
+    return new StateFlowBySoftware(qp, state, context, work, recovery);
   }
 
   @Override
@@ -246,7 +245,7 @@ public final class RtlFamily implements CardFamily {
   }
 
   @Override
-  public void takeWrapMemory(RecoveredQueuePair qp, WrapMemory ofPeer, int pd) {
+  public void takeWrapMemory(DriverQueuePair qp, WrapMemory ofPeer, int pd) {
     if (wrapPages != null) {
       int most = Math.min(WrapPages.BYTES, card.limits().profile().readBytesInFlight());
       QuotaSendRing.of(qp.rings())

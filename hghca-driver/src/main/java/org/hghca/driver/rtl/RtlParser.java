@@ -17,6 +17,7 @@ import org.hghca.driver.rtl.ring.CheckedReceiveRing;
 import org.hghca.driver.rtl.ring.DoorbellQuota;
 import org.hghca.driver.rtl.ring.QuotaSendRing;
 import org.hghca.provider.queue.SpinLock;
+import org.hghca.provider.srq.Due;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.WcStatus;
 
@@ -25,7 +26,7 @@ import org.hghca.verbs.WcStatus;
  * requests identify a receive, and an entry that matches no receive is an error. Some requests
  * complete in steps, and completions let waiting send rings continue.
  *
- * <p>Under the completion queue's lock, except for what error flows and maintenance call, which
+ * <p>Under the completion queue's lock, except for what state flows and maintenance call, which
  * takes it.
  */
 final class RtlParser extends CompletionParser implements RecoveredCompletionQueue {
@@ -34,6 +35,9 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
   private final DoorbellQuota quota;
   private final Collection<RecoveredCompletionQueue> all;
   private final PendingDoorbells pendingDoorbells = new PendingDoorbells();
+
+  /** Lets send rings of any queue continue; the only thing due, since no receives are shared. */
+  private final Due waiting;
 
   /** The position after the last known completion, polled or not. */
   private int seen;
@@ -61,6 +65,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
     this.decode = new CompletionDecode(card.limits().profile());
     this.quota = quota;
     this.all = all;
+    this.waiting = this::ringWaiting;
     all.add(this);
   }
 
@@ -106,7 +111,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
       int count) {
     int opcode = Cqe.opcode(last);
     if (decode.isSendError(opcode, sourceQp, bytes)) {
-      return error(qp, true, wqe, immediate, out, count);
+      return error(qp, true, wqe, CompletionDecode.cause(immediate), out, count);
     }
     if (!expectsReceive(qp)) {
       return unexpected(qp, false, wqe, last);
@@ -119,6 +124,12 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
   private static boolean expectsReceive(QueuePairRings qp) {
     CheckedReceiveRing receives = CheckedReceiveRing.of(qp);
     return !receives.isFlushed() && receives.outstanding() > 0;
+  }
+
+  /** The card gives a reason for few errors. */
+  @Override
+  protected WcStatus status(QueuePairRings qp, boolean send, int syndrome) {
+    return syndrome == 0 ? RtlReports.of(qp).unknownCause() : super.status(qp, send, syndrome);
   }
 
   /** The card reports errors of sends only. */
@@ -140,8 +151,14 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
         : super.unexplained(qpn, wqe, last);
   }
 
+  /** Nor does polling report a request that the driver has completed before. */
   @Override
-  protected boolean isLate(QueuePairRings qp, long at, int wqe) {
+  protected boolean isSilent(long at, int last) {
+    QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
+    return qp != null && isLate(qp, at, Cqe.wqeOffset(memory, at)) || super.isSilent(at, last);
+  }
+
+  private boolean isLate(QueuePairRings qp, long at, int wqe) {
     boolean send = isSend(at);
     boolean fits = send ? qp.sends().isOldest(wqe) : expectsReceive(qp);
     return !fits && RtlReports.of(qp).awaits(send, wqe);
@@ -164,14 +181,16 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
 
   // ---- requests that wait
 
+  /** Lets the send rings of the completions continue, and then those of any other queue. */
   @Override
-  public void ringCompleted() {
+  public Due takeDue() {
     boolean _ = pendingDoorbells.ringAllowed();
+    return waiting;
   }
 
-  @Override
-  public void ringWaiting() {
+  private Due ringWaiting() {
     quota.ringWaiting();
+    return null;
   }
 
   @Override
@@ -194,7 +213,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
   }
 
   private void lookAt(int at) {
-    long place = ring.place(at);
+    long place = ring.offset(at);
     QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, place));
     if (qp == null || qp.sendCompletions() != ring || !isSend(place)) {
       return;
@@ -228,7 +247,7 @@ final class RtlParser extends CompletionParser implements RecoveredCompletionQue
     int receives = 0;
     int packets = 0;
     for (int end = ring.end(), i = ring.index(); i != end; i++) {
-      long at = ring.place(i);
+      long at = ring.offset(i);
       if (Cqe.qpn(memory, at) != qp.number()) {
         continue;
       }

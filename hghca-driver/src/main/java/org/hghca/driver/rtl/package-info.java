@@ -5,7 +5,7 @@
  * flushes and reuses numbers, because the card does none of that. Only the bring-up names these
  * packages: no other part of the driver knows that there is an RTL.
  *
- * <p>{@link org.hghca.driver.rtl.recovery} is the error flows, {@link org.hghca.driver.rtl.ring}
+ * <p>{@link org.hghca.driver.rtl.recovery} is the state flows, {@link org.hghca.driver.rtl.ring}
  * the rings. Each uses only those behind it.
  *
  * <p>What every card is asked is elsewhere, because a card that follows the document answers it,

@@ -112,7 +112,8 @@ public final class ContextAttributes {
       case PORT -> {
         port.check(a.port());
         c.set(PORT, a.port());
-        // A card may send datagrams from the addresses of the context, whatever their element says.
+        // By the document a datagram has the source of its element, on other cards that of the
+        // context: docs/hardware.md, "source of a datagram".
         source(port.address().ip(), c);
       }
       case PKEY_INDEX -> {

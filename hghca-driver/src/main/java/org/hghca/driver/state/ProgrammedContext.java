@@ -8,8 +8,8 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 
 /**
- * The context of a queue pair that was last passed to the card. MODIFY_QP replaces the whole
- * context in the card, so the driver keeps it and always sends all of it.
+ * The context of a queue pair that was last passed to the card. MODIFY_QP takes a whole context
+ * with a mask of what changes (table A1-2), so the driver keeps it and always sends all of it.
  *
  * <p>Changed under the queue pair's monitor; others may see an older one.
  */

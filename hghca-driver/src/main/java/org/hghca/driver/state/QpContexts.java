@@ -185,11 +185,6 @@ public final class QpContexts {
     }
   }
 
-  /** The logarithm of the largest packet's bytes. */
-  public static int packetLog(QueuePairContext c) {
-    return Integer.numberOfTrailingZeros(Mtu.of(c.get(MTU)).bytes());
-  }
-
   /** The state in a context. */
   public static QpState state(QueuePairContext c) {
     int code = c.get(STATE);

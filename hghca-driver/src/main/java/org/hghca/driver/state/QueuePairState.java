@@ -29,12 +29,6 @@ public final class QueuePairState extends DriverState {
     this.receiveLock = receiveLock;
   }
 
-  /** Whether there was an error that flushes later requests in that direction. */
-  public boolean hasFailed(boolean send) {
-    QpState state = get();
-    return state == QpState.ERR || send && state == QpState.SQE;
-  }
-
   /** Whether the card processes the receive ring. */
   public boolean takesReceives() {
     QpState state = get();

@@ -27,7 +27,7 @@ public final class CompletionRecord {
         KIND,
         pair(cqn, index),
         pair(Cqe.qpn(ring, at), Cqe.wqeOffset(ring, at)),
-        pair(Cqe.byteCount(ring, at), Cqe.seenDword(ring, at)),
+        pair(Cqe.byteCount(ring, at), Cqe.plainLastDword(ring, at)),
         pair(Cqe.immediate(ring, at), Cqe.remoteQpn(ring, at)));
   }
 

@@ -31,7 +31,7 @@ class CompletionRingTest {
     CompletionRing ring = new CompletionRing(Optional.empty(), 0, memory, slots, 0);
     assertThat(ring.slots()).isEqualTo(slots);
     for (int at : new int[] {0, slots - 1, slots, -1, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
-      assertThat(ring.place(at)).isBetween(0L, (slots - 1L) * Cqe.SIZE);
+      assertThat(ring.offset(at)).isBetween(0L, (slots - 1L) * Cqe.SIZE);
     }
   }
 

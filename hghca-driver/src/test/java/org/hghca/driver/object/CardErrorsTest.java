@@ -8,8 +8,8 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.rtl.RtlFamily;
-import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
 import org.hghca.driver.rtl.recovery.RtlContextForm;
+import org.hghca.driver.rtl.recovery.StateFlowBySoftware;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
@@ -89,7 +89,7 @@ class CardErrorsTest {
       qp.tryPostSend(new SendRequest().send().wrId(i).sge(memory, 4096, 64));
     }
     assertThat(poll()).startsWith("0 " + WcStatus.GENERAL_ERR);
-    ErrorFlowBySoftware.of(qp).look(0);
+    StateFlowBySoftware.of(qp).look(0);
     assertThat(poll()).startsWith("1 " + WcStatus.WR_FLUSH_ERR, "2 " + WcStatus.WR_FLUSH_ERR);
     assertThat(qp.state()).isEqualTo(QpState.ERR);
   }
@@ -115,7 +115,7 @@ class CardErrorsTest {
     qp.tryPostSend(request.wrId(3).sge(memory, 4096, 64));
     assertThat(poll()).startsWith("3 " + WcStatus.WR_FLUSH_ERR);
     assertThat(qp.state()).isEqualTo(QpState.ERR);
-    ErrorFlowBySoftware.of(qp).look(0);
+    StateFlowBySoftware.of(qp).look(0);
     assertThat(poll()).containsExactly("50 " + WcStatus.WR_FLUSH_ERR);
   }
 
@@ -126,7 +126,7 @@ class CardErrorsTest {
         new SendRequest().rdmaWrite(memory.address(), 0x7777).wrId(1).sge(memory, 4096, 64));
     qp.tryPostSend(new SendRequest().send().wrId(2).sge(memory, 4096, 64));
     assertThat(poll()).startsWith("1 " + WcStatus.GENERAL_ERR);
-    ErrorFlowBySoftware.of(qp).look(0);
+    StateFlowBySoftware.of(qp).look(0);
     assertThat(poll()).containsExactly("2 " + WcStatus.WR_FLUSH_ERR, "50 " + WcStatus.WR_FLUSH_ERR);
   }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.driver.rtl.RtlFamily;
-import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
+import org.hghca.driver.rtl.recovery.StateFlowBySoftware;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.MemoryRegion;
@@ -37,7 +37,7 @@ class HeldRequestsTest {
       for (int i = 0; i < REQUESTS; i++) {
         qp.postSend(write);
       }
-      assertThat(ErrorFlowBySoftware.of(qp).sends().holds()).isTrue();
+      assertThat(StateFlowBySoftware.of(qp).sends().holds()).isTrue();
       Completions completions = new Completions(REQUESTS);
       it.function.onCommand(
           () -> {

@@ -6,7 +6,7 @@ import static org.hghca.driver.object.MaintainedCard.TIME_OUT;
 
 import java.time.Duration;
 import java.util.stream.Stream;
-import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
+import org.hghca.driver.rtl.recovery.StateFlowBySoftware;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
@@ -53,16 +53,16 @@ class HeldTimeOutTest {
     try (MaintainedCard card = new MaintainedCard(hold.parameters)) {
       card.hca.stallAfter(0);
       HghcaQueuePair qp = hold(hold, card);
-      assertThat(ErrorFlowBySoftware.of(qp).sends().holds()).isTrue();
+      assertThat(StateFlowBySoftware.of(qp).sends().holds()).isTrue();
       // Those of the others have no time-out; a request of the ring itself must not have one yet.
       pass(card, hold == Hold.THE_CARD ? 3 * TIME_OUT : TIME_OUT * 8 / 10);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
-      assertThat(ErrorFlowBySoftware.of(qp).sends().holds()).isTrue();
+      assertThat(StateFlowBySoftware.of(qp).sends().holds()).isTrue();
 
       long doorbells = qp.sends().doorbells();
       release(card, finder, qp);
       assertThat(qp.sends().doorbells()).isEqualTo(doorbells + 1);
-      assertThat(ErrorFlowBySoftware.of(qp).sends().holds()).isFalse();
+      assertThat(StateFlowBySoftware.of(qp).sends().holds()).isFalse();
       long rung = now;
       pass(card, TIME_OUT * 8 / 10);
       assertThat(qp.state()).as("it has the whole time").isEqualTo(QpState.RTS);
@@ -98,7 +98,7 @@ class HeldTimeOutTest {
       for (int request = 0; request < 8; request++) {
         filler.postSend(card.write(8));
       }
-      assertThat(ErrorFlowBySoftware.of(filler).sends().holds()).isFalse();
+      assertThat(StateFlowBySoftware.of(filler).sends().holds()).isFalse();
     }
   }
 
@@ -122,7 +122,7 @@ class HeldTimeOutTest {
   private static void awaitDoorbell(HghcaQueuePair qp) {
     long before = qp.sends().doorbells();
     long start = System.nanoTime();
-    while ((qp.sends().doorbells() == before || ErrorFlowBySoftware.of(qp).sends().holds())
+    while ((qp.sends().doorbells() == before || StateFlowBySoftware.of(qp).sends().holds())
         && System.nanoTime() - start < LIMIT.toNanos()) {
       Thread.onSpinWait();
     }

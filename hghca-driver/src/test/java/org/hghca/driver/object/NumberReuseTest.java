@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.driver.event.WatchedQueue;
-import org.hghca.driver.rtl.recovery.ErrorFlowBySoftware;
+import org.hghca.driver.rtl.recovery.StateFlowBySoftware;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -126,8 +126,8 @@ class NumberReuseTest {
     exchange(1);
     receive(1);
     int most = 1 << 30;
-    for (int packets = 0; packets < 1 << 24; packets += ErrorFlowBySoftware.of(qp).packets(most)) {
-      ErrorFlowBySoftware.of(qp).received(most);
+    for (int packets = 0; packets < 1 << 24; packets += StateFlowBySoftware.of(qp).packets(most)) {
+      StateFlowBySoftware.of(qp).received(most);
     }
     qp.modify(QpAttributes.to(QpState.RESET));
   }

@@ -64,17 +64,15 @@ class QueuePairStatesTest {
   @EnumSource
   void errorOfAReceiveLeadsToErr(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
-      qp.errorFlow().reported(false, WcStatus.LOC_LEN_ERR);
+      qp.stateFlow().reported(false, WcStatus.LOC_LEN_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
-      assertThat(qp.errorFlow().unknownCause(true)).isEqualTo(WcStatus.WR_FLUSH_ERR);
-      assertThat(qp.errorFlow().unknownCause(false)).isEqualTo(WcStatus.WR_FLUSH_ERR);
     }
   }
 
   @Test
   void errorOfAReliableSendLeadsToErr() {
     try (HghcaQueuePair qp = ready(QpType.RC)) {
-      qp.errorFlow().reported(true, WcStatus.REM_ACCESS_ERR);
+      qp.stateFlow().reported(true, WcStatus.REM_ACCESS_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
     }
   }
@@ -85,15 +83,13 @@ class QueuePairStatesTest {
       names = {"UC", "UD"})
   void errorOfAnUnreliableSendStopsTheSendQueue(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
-      qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
+      qp.stateFlow().reported(true, WcStatus.LOC_PROT_ERR);
       assertThat(qp.state()).isEqualTo(QpState.SQE);
-      assertThat(qp.errorFlow().unknownCause(true)).isEqualTo(WcStatus.WR_FLUSH_ERR);
-      assertThat(qp.errorFlow().unknownCause(false)).isEqualTo(WcStatus.GENERAL_ERR);
-      qp.errorFlow().reported(true, WcStatus.WR_FLUSH_ERR);
+      qp.stateFlow().reported(true, WcStatus.WR_FLUSH_ERR);
       assertThat(qp.state()).isEqualTo(QpState.SQE);
-      qp.errorFlow().reported(false, WcStatus.LOC_PROT_ERR);
+      qp.stateFlow().reported(false, WcStatus.LOC_PROT_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
-      qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
+      qp.stateFlow().reported(true, WcStatus.LOC_PROT_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
     }
   }
@@ -104,7 +100,7 @@ class QueuePairStatesTest {
       names = {"UC", "UD"})
   void flushedSendPolledAfterTheRecoveryChangesNothing(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
-      qp.errorFlow().reported(true, WcStatus.WR_FLUSH_ERR);
+      qp.stateFlow().reported(true, WcStatus.WR_FLUSH_ERR);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
     }
   }
@@ -112,7 +108,7 @@ class QueuePairStatesTest {
   @Test
   void queryTakesPrecedenceOverAnErrorPolledAfterTheRecovery() {
     try (HghcaQueuePair qp = ready(QpType.UD)) {
-      qp.errorFlow().reported(true, WcStatus.LOC_LEN_ERR); // the card reports RTS
+      qp.stateFlow().reported(true, WcStatus.LOC_LEN_ERR); // the card reports RTS
       assertThat(qp.state()).isEqualTo(QpState.SQE);
       assertThat(qp.query().state()).isEqualTo(QpState.RTS);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
@@ -123,8 +119,8 @@ class QueuePairStatesTest {
   @EnumSource
   void strayErrorDoesNotChangeAQueuePairInReset(QpType type) {
     try (HghcaQueuePair qp = create(type)) {
-      qp.errorFlow().reported(true, WcStatus.LOC_LEN_ERR);
-      qp.errorFlow().reported(false, WcStatus.LOC_LEN_ERR);
+      qp.stateFlow().reported(true, WcStatus.LOC_LEN_ERR);
+      qp.stateFlow().reported(false, WcStatus.LOC_LEN_ERR);
       assertThat(qp.state()).isEqualTo(QpState.RESET);
     }
   }
@@ -224,7 +220,7 @@ class QueuePairStatesTest {
       names = {"UC", "UD"})
   void recoveryOfASendQueueHasItsOwnCommand(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
-      qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
+      qp.stateFlow().reported(true, WcStatus.LOC_PROT_ERR);
       // The card has detected no error and refuses.
       assertThatThrownBy(() -> qp.modify(QpAttributes.to(QpState.RTS)))
           .hasMessageContaining("SQERR2RTS");

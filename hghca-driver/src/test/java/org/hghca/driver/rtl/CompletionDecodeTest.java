@@ -6,6 +6,7 @@ import org.hghca.abi.BthOpcode;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.WqeOpcode;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,6 +27,13 @@ public class CompletionDecodeTest {
   public void opcodeOfAReceiveIsAnErrorWithoutASender(int opcode) {
     assertThat(R1.isSendError(opcode, 0, 0)).isTrue();
     assertThat(R1.isSendError(opcode, 5, 100)).as("an RDMA WRITE with immediate").isFalse();
+  }
+
+  @Test
+  public void syndromeOfTheHighestByteIsMovedToTheLowest() {
+    assertThat(CompletionDecode.cause(0x1100_0000) & 0xff).isEqualTo(0x11);
+    assertThat(CompletionDecode.cause(0x1100_0713)).isEqualTo(0x1100_0713);
+    assertThat(CompletionDecode.cause(0)).isZero();
   }
 
   @ParameterizedTest

@@ -144,7 +144,7 @@ class RingDumpTest {
     RawRegion ring = completionQueue();
     queuePair(region(), region());
     complete(ring.segment(), 0, QPN, 0, as.cqeOwner());
-    Cqe.arm(ring.segment(), 0);
+    Cqe.free(ring.segment(), 0);
     complete(ring.segment(), 1, QPN, STRIDE, as.cqeOwner());
 
     Map<String, Object> dump = dump("dump ring cq 2");
@@ -293,7 +293,7 @@ class RingDumpTest {
     completionQueue();
     RawRegion ring = region();
     for (int i = 0; i < SLOTS; i++) {
-      Eqe.arm(ring.segment(), (long) i * Eqe.SIZE);
+      Eqe.free(ring.segment(), (long) i * Eqe.SIZE);
     }
     commands.sw2hwEq(
         EQN,
@@ -307,7 +307,7 @@ class RingDumpTest {
             0,
             0));
     Eqe.encode(ring.segment(), 0, Eqe.TYPE_COMPLETION, 0, CQN);
-    Eqe.arm(ring.segment(), 0);
+    Eqe.free(ring.segment(), 0);
     Eqe.encode(ring.segment(), Eqe.SIZE, EventType.COMM_EST.code(), 0, QPN);
     Eqe.encode(ring.segment(), 2 * Eqe.SIZE, 0x7e, 0, 0);
     function.region(Bar.BAR2).writeInt(Doorbell.EQ_ARM, Doorbell.armEventQueue(EQN, 9));

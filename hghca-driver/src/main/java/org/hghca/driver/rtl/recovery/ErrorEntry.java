@@ -7,9 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QpContexts;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.verbs.QpType;
 import org.hghca.vfio.TimeScale;
@@ -31,7 +31,7 @@ public final class ErrorEntry {
 
   private static final long FLUSH_STEP_NANOS = 20_000;
 
-  private final RecoveredQueuePair qp;
+  private final DriverQueuePair qp;
   private final QueuePairWork work;
   private final ProgrammedContext context;
   private final FlushBySoftware flush;
@@ -50,7 +50,7 @@ public final class ErrorEntry {
   private boolean flushPending;
 
   ErrorEntry(
-      RecoveredQueuePair qp,
+      DriverQueuePair qp,
       QueuePairWork work,
       ProgrammedContext context,
       FlushBySoftware flush,

@@ -187,11 +187,16 @@ public final class FlushBySoftware implements DriverFlush, QuotaSendRing.PostedI
   private boolean canFlushSend() {
     return (sendsEnded || sends.isOldestUnrung())
         && sends.outstanding() != 0
-        && rings.sendCompletions().isDrained();
+        && isDrained(rings.sendCompletions());
   }
 
   private boolean canFlushReceive() {
-    return receivesEnded && receives.outstanding() != 0 && rings.receiveCompletions().isDrained();
+    return receivesEnded && receives.outstanding() != 0 && isDrained(rings.receiveCompletions());
+  }
+
+  /** Whether a queue holds no completion of the card. */
+  private static boolean isDrained(CompletionRing queue) {
+    return queue.isEmpty(queue.index());
   }
 
   @Override

@@ -4,8 +4,8 @@ import static org.hghca.abi.QueuePairContext.MTU;
 import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
 
 import org.hghca.abi.HardwareProfile;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.ring.ReceivePosition;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.provider.queue.RingNumbers;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
@@ -22,7 +22,7 @@ final class NumberReuse {
   /** Bytes of the MTU of code 0; each further code doubles them. */
   private static final int MTU_UNIT = 128;
 
-  private final RecoveredQueuePair qp;
+  private final DriverQueuePair qp;
   private final QueuePairWork work;
   private final HardwareProfile profile;
   private final RingNumbers<ReceivePosition> numbers;
@@ -50,7 +50,7 @@ final class NumberReuse {
   private int packets;
 
   NumberReuse(
-      RecoveredQueuePair qp,
+      DriverQueuePair qp,
       QueuePairWork work,
       HardwareProfile profile,
       RingNumbers<ReceivePosition> numbers) {

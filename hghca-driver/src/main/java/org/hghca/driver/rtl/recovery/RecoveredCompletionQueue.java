@@ -3,7 +3,7 @@ package org.hghca.driver.rtl.recovery;
 import org.hghca.driver.completion.QueuePairRings;
 
 /**
- * A completion queue for the error flows and the maintenance of a card that neither times out nor
+ * A completion queue for the state flows and the maintenance of a card that neither times out nor
  * flushes. Takes the queue's lock; callers hold none of it or below.
  */
 public interface RecoveredCompletionQueue {

@@ -2,6 +2,7 @@ package org.hghca.driver.rtl.recovery;
 
 import org.hghca.driver.completion.ErrorReports;
 import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.verbs.WcStatus;
 
 /**
  * Receives further reports of completions of a queue pair on the RTL. Rules as for {@link
@@ -13,6 +14,9 @@ public interface RtlReports extends ErrorReports {
   static RtlReports of(QueuePairRings qp) {
     return (RtlReports) qp.errors();
   }
+
+  /** The status of a request that the card has failed without a reason. */
+  WcStatus unknownCause();
 
   /** A receive of the given size has completed. */
   void received(int bytes);

@@ -11,7 +11,7 @@ import static org.hghca.abi.QueuePairContext.SMAC_LOW;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QpTable;
-import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.provider.Health;
 import org.hghca.verbs.QpType;
 
@@ -31,14 +31,14 @@ final class SendTimeout {
   /** How often to query the card for a queue pair without a time-out. */
   private static final long ASK_NANOS = 1_000_000_000;
 
-  private final RecoveredQueuePair qp;
+  private final DriverQueuePair qp;
   private final QueuePairWork work;
   private final SendProgress progress;
   private final PsnWatch psns;
   private final HardwareProfile profile;
   private final int outstanding;
   private final SoftwareMaintenance maintenance;
-  private final QpTable<? extends RecoveredQueuePair> queuePairs;
+  private final QpTable<? extends DriverQueuePair> queuePairs;
   private final Health health;
 
   /** The time since it has completed nothing, and since it does not wait for others. */
@@ -57,7 +57,7 @@ final class SendTimeout {
   }
 
   SendTimeout(
-      RecoveredQueuePair qp,
+      DriverQueuePair qp,
       QueuePairWork work,
       SendProgress progress,
       PsnWatch psns,
@@ -169,11 +169,11 @@ final class SendTimeout {
   /** Whether the peer is also on this device and cannot receive. */
   boolean isRefused() {
     QueuePairContext c = qp.programmed();
-    RecoveredQueuePair peer = queuePairs.find(c.get(REMOTE_QPN));
+    DriverQueuePair peer = queuePairs.find(c.get(REMOTE_QPN));
     return peer != null
         && peer.programmed().get(REMOTE_QPN) == qp.number()
         && c.get(DMAC_HIGH) == c.get(SMAC_HIGH)
         && c.get(DMAC_LOW) == c.get(SMAC_LOW)
-        && ErrorFlowBySoftware.of(peer).cannotReceive();
+        && StateFlowBySoftware.of(peer).cannotReceive();
   }
 }

@@ -2,7 +2,7 @@ package org.hghca.driver.rtl.recovery;
 
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QpcState;
-import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.verbs.QpState;
 
 /**
@@ -14,7 +14,7 @@ final class SilentErrors {
   /** How often to query the card for a queue pair that waits for messages. */
   private static final long ASK_NANOS = 1_000_000_000;
 
-  private final RecoveredQueuePair qp;
+  private final DriverQueuePair qp;
   private final QueuePairWork work;
   private final PsnWatch psns;
   private final NumberReuse reuse;
@@ -26,7 +26,7 @@ final class SilentErrors {
   private int receivedThen;
 
   SilentErrors(
-      RecoveredQueuePair qp,
+      DriverQueuePair qp,
       QueuePairWork work,
       PsnWatch psns,
       NumberReuse reuse,

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.completion.QpTable;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.rtl.ring.DoorbellQuota;
+import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.provider.DeviceThread;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +31,7 @@ public final class SoftwareMaintenance {
 
   private final Card card;
   private final DoorbellQuota inFlight;
-  private final QpTable<? extends RecoveredQueuePair> queuePairs;
+  private final QpTable<? extends DriverQueuePair> queuePairs;
   private final Collection<? extends RecoveredCompletionQueue> completionQueues;
   private final DeviceThread thread;
   private volatile boolean stopping;
@@ -73,7 +73,7 @@ public final class SoftwareMaintenance {
   public SoftwareMaintenance(
       Card card,
       DoorbellQuota inFlight,
-      QpTable<? extends RecoveredQueuePair> queuePairs,
+      QpTable<? extends DriverQueuePair> queuePairs,
       Collection<? extends RecoveredCompletionQueue> completionQueues) {
     this.card = card;
     this.inFlight = inFlight;
@@ -150,7 +150,7 @@ public final class SoftwareMaintenance {
   }
 
   private boolean holds() {
-    return queuePairs.first(qp -> ErrorFlowBySoftware.of(qp).sends().holds()) != null;
+    return queuePairs.first(qp -> StateFlowBySoftware.of(qp).sends().holds()) != null;
   }
 
   /**
@@ -226,7 +226,7 @@ public final class SoftwareMaintenance {
    * @param nanos how long nothing was completed
    * @param refused whether the peer has no receive
    */
-  void timedOut(RecoveredQueuePair qp, long nanos, boolean refused) {
+  void timedOut(DriverQueuePair qp, long nanos, boolean refused) {
     unexplained += refused ? 0 : 1;
     timeOuts.add(
         "%s after %d ms%s"
@@ -262,9 +262,9 @@ public final class SoftwareMaintenance {
     }
   }
 
-  private Need look(RecoveredQueuePair qp, long now) {
+  private Need look(DriverQueuePair qp, long now) {
     try {
-      return ErrorFlowBySoftware.of(qp).look(now);
+      return StateFlowBySoftware.of(qp).look(now);
     } catch (RuntimeException e) {
       if (!card.health().isDead()) {
         LOG.warn("{}: {}", qp.describe(), e.getMessage());

@@ -6,9 +6,9 @@
  * <p>Works under the monitor of a queue pair, 1 in the lock order of {@link org.hghca.driver};
  * completions tell of errors under 5. It has no lock of its own.
  *
- * <p>Five classes name each other: a device's error flows share its maintenance ({@code
+ * <p>Five classes name each other: a device's state flows share its maintenance ({@code
  * DeviceRecovery}, {@code SoftwareMaintenance}), which looks at each flow, and a flow whose sends
- * time out ({@code ErrorFlowBySoftware}, {@code SendTimeout}, {@code ErrorEntry}) asks that of its
+ * time out ({@code StateFlowBySoftware}, {@code SendTimeout}, {@code ErrorEntry}) asks that of its
  * peer on the same device why, and tells the maintenance.
  */
 package org.hghca.driver.rtl.recovery;

@@ -158,7 +158,8 @@ final class DoorbellScheduler {
   /** Whether the request at a position, which is to be written next, need not be held back. */
   boolean mayRingAtOnce(int at, int operation) {
     return from == at
-        && SendOpcodeTable.isOneWay(operation)
+        && !SendChecks.isAnswered(operation)
+        && !SendOpcodeTable.isFenced(operation)
         && underWay() < unasked
         && inFlight.isCalm();
   }
@@ -190,7 +191,7 @@ final class DoorbellScheduler {
   void add(int at, int size, int operation, long length) {
     int slot = slot(at);
     int opcode = SendOpcodeTable.opcode(operation);
-    int mark = SendOpcodeTable.isAnswered(operation) ? WAITS_FOR_ANSWER : 0;
+    int mark = SendChecks.isAnswered(operation) ? WAITS_FOR_ANSWER : 0;
     if (opcode == WqeOpcode.RDMA_READ) {
       mark |= stepped.isTooLong(length) ? READ | LONG : READ;
     }

@@ -1,6 +1,5 @@
 package org.hghca.driver.rtl.ring;
 
-import static org.hghca.driver.ring.SendOpcodeTable.ANSWERED;
 import static org.hghca.driver.ring.SendOpcodeTable.ATOMIC;
 import static org.hghca.driver.ring.SendOpcodeTable.DATAGRAM;
 import static org.hghca.driver.ring.SendOpcodeTable.HAS_REMOTE_ADDRESS;
@@ -8,6 +7,7 @@ import static org.hghca.driver.ring.SendOpcodeTable.INLINE;
 import static org.hghca.driver.ring.SendOpcodeTable.SPECIAL;
 
 import java.util.function.IntUnaryOperator;
+import org.hghca.abi.NextUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.ring.SendOpcodeTable;
@@ -29,6 +29,9 @@ public final class SendChecks {
   public static final int UNKNOWN = -1;
 
   private static final int NO_PEER = -1;
+
+  /** In an operation: the bit that the opcodes of READs and atomics have in common. */
+  private static final int ANSWERED = WqeOpcode.RDMA_READ << NextUnit.OPCODE_SHIFT;
 
   private final RequestMemory memory;
   private final IntUnaryOperator domainOf;
@@ -63,6 +66,11 @@ public final class SendChecks {
   void path(int packetLog, int qpn) {
     mtuLog = packetLog;
     peer = qpn;
+  }
+
+  /** Whether the answer of a request has data: a READ or an atomic. */
+  static boolean isAnswered(int operation) {
+    return (operation & ANSWERED) != 0;
   }
 
   /**

@@ -60,7 +60,7 @@ public final class CqeSlots implements Slots {
   }
 
   private int last(int slot) {
-    return Cqe.seenDword(ring, at(slot));
+    return Cqe.plainLastDword(ring, at(slot));
   }
 
   private boolean isValid(int slot) {

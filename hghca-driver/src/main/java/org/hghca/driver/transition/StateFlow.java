@@ -1,4 +1,4 @@
-package org.hghca.driver.recovery;
+package org.hghca.driver.transition;
 
 import org.hghca.driver.completion.ErrorReports;
 import org.hghca.verbs.QpAttributes;
@@ -6,20 +6,23 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
 
 /**
- * The state transitions, error handling and end of a queue pair: {@link ErrorFlowByCard} where the
- * card times out, flushes and answers QUERY_QP. The device's card family selects it when the queue
- * pair is created.
+ * The state transitions, error handling and end of a queue pair, which modify_qp, query_qp and
+ * destroy_qp ask for: {@link StateFlowByCard} where the card times out, flushes and answers
+ * QUERY_QP. The device's card family selects it when the queue pair is created.
  *
  * <p>Called under the queue pair's monitor unless said otherwise, or in {@link ErrorReports}.
  */
-public interface ErrorFlow extends ErrorReports {
+public interface StateFlow extends ErrorReports {
 
   /** The queue pair has just entered ERR. Under any lock. */
   void failed();
 
   // ---- states
 
-  /** The peer is given the first sequence number of sends. Without a lock. */
+  /**
+   * The peer is given the first sequence number of sends, before the queue pair gets it with RTS.
+   * Without a lock.
+   */
   void announced(int psn);
 
   /**

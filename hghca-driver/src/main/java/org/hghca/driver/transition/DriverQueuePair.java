@@ -1,4 +1,4 @@
-package org.hghca.driver.recovery;
+package org.hghca.driver.transition;
 
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QueuePairRings;
@@ -6,8 +6,8 @@ import org.hghca.driver.event.EventSource;
 import org.hghca.driver.state.ContextAttributes;
 import org.hghca.verbs.QueuePair;
 
-/** A queue pair for its own {@link ErrorFlow} and that of a peer. */
-public interface RecoveredQueuePair extends QueuePair, EventSource {
+/** A queue pair as its {@link StateFlow}, that of a peer and the events of the card know it. */
+public interface DriverQueuePair extends QueuePair, EventSource {
   /** Its name in messages. */
   String describe();
 
@@ -41,6 +41,9 @@ public interface RecoveredQueuePair extends QueuePair, EventSource {
   /** In error, it has requests that the driver completes. */
   void addFlushing();
 
-  /** The card may continue to write to its completion queues when it is closed. */
+  /**
+   * The card may continue to write to its completion queues when it is closed, because its state
+   * flow could not end it in order: their memory is kept.
+   */
   void quarantineCompletions();
 }

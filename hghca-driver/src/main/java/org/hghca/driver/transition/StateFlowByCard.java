@@ -1,4 +1,4 @@
-package org.hghca.driver.recovery;
+package org.hghca.driver.transition;
 
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
@@ -15,30 +15,30 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;
 
 /** The states of a queue pair on a card that itself times out, flushes and answers QUERY_QP. */
-public final class ErrorFlowByCard implements ErrorFlow {
-  private final RecoveredQueuePair qp;
+public final class StateFlowByCard implements StateFlow {
+  private final DriverQueuePair qp;
   private final QueuePairState state;
   private final ProgrammedContext context;
   private final CommandInterface commands;
 
   /** Delivers all events that the card has written so far. */
-  private final Runnable settle;
+  private final Runnable deliverEvents;
 
   private final RingNumbers<ReceivePosition> numbers;
   private final ReceiveFlush flush;
 
-  public ErrorFlowByCard(
-      RecoveredQueuePair qp,
+  public StateFlowByCard(
+      DriverQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
       CommandInterface commands,
-      Runnable settle,
+      Runnable deliverEvents,
       RingNumbers<ReceivePosition> numbers) {
     this.qp = qp;
     this.state = state;
     this.context = context;
     this.commands = commands;
-    this.settle = settle;
+    this.deliverEvents = deliverEvents;
     this.numbers = numbers;
     this.flush = new ReceiveFlush(qp.rings(), qp.capabilities().receiveDepth());
   }
@@ -66,11 +66,6 @@ public final class ErrorFlowByCard implements ErrorFlow {
   }
 
   @Override
-  public WcStatus unknownCause(boolean send) {
-    return state.hasFailed(send) ? WcStatus.WR_FLUSH_ERR : WcStatus.GENERAL_ERR;
-  }
-
-  @Override
   public void failed() {}
 
   // ---- states
@@ -83,9 +78,6 @@ public final class ErrorFlowByCard implements ErrorFlow {
     QueuePairContext next = current(from);
     qp.attributes().apply(attributes, to, next);
     context.program(from, next);
-    if (to == QpState.RTS) {
-      commands.settle();
-    }
     state.change(from, to);
   }
 
@@ -103,7 +95,7 @@ public final class ErrorFlowByCard implements ErrorFlow {
       }
       context.program(from, next);
       if (!resets && qp.sharesReceives()) {
-        settle.run();
+        deliverEvents.run();
       }
     } catch (RuntimeException e) {
       state.change(to, from);
@@ -111,7 +103,7 @@ public final class ErrorFlowByCard implements ErrorFlow {
     }
     if (resets) {
       // An earlier error must not be mistaken for a later one.
-      settle.run();
+      deliverEvents.run();
       qp.forget();
     }
   }
@@ -125,8 +117,8 @@ public final class ErrorFlowByCard implements ErrorFlow {
   }
 
   /**
-   * The context with the card's current sequence numbers and paths. Otherwise a card that replaces
-   * the whole context would go back to the initial ones.
+   * The last context with the card's current sequence numbers and paths. MODIFY_QP gives a whole
+   * context, of which the mask selects what changes: the rest is what the card has already.
    */
   private QueuePairContext current(QpState from) {
     QueuePairContext next = context.last().copy();

@@ -1,4 +1,4 @@
-package org.hghca.driver.recovery;
+package org.hghca.driver.transition;
 
 import org.hghca.driver.completion.CompletionRing;
 import org.hghca.driver.completion.DriverFlush;

@@ -5,4 +5,4 @@
  * <p>Works under the monitor of a queue pair, 1 in the lock order of {@link org.hghca.driver};
  * completions tell of errors under 5. It has no lock of its own.
  */
-package org.hghca.driver.recovery;
+package org.hghca.driver.transition;

@@ -1,5 +1,6 @@
 package org.hghca.driver.rtl.recovery;
 
+import static org.hghca.abi.QueuePairContext.MTU;
 import static org.hghca.abi.QueuePairContext.NEXT_SEND_PSN;
 import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
 
@@ -7,17 +8,18 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.recovery.ErrorFlow;
-import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.rtl.ring.CheckedReceiveRing;
 import org.hghca.driver.rtl.ring.QuotaSendRing;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QpContexts;
 import org.hghca.driver.state.QueuePairState;
+import org.hghca.driver.transition.DriverQueuePair;
+import org.hghca.driver.transition.StateFlow;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.provider.Failures;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
@@ -32,15 +34,15 @@ import org.slf4j.LoggerFactory;
  * sends that the card will not complete and errors that the card does not report, moves the card to
  * ERR, and determines whether the number can be reused.
  */
-public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
-  private static final Logger LOG = LoggerFactory.getLogger(ErrorFlowBySoftware.class);
+public final class StateFlowBySoftware implements StateFlow, RtlReports {
+  private static final Logger LOG = LoggerFactory.getLogger(StateFlowBySoftware.class);
 
   private static final int PSN_MASK = 0xff_ffff;
 
   /** A tenth of all PSNs: a program that is told then has time to connect another queue pair. */
   private static final int FEW_PSNS = (PSN_MASK + 1) / 10;
 
-  private final RecoveredQueuePair qp;
+  private final DriverQueuePair qp;
   private final QueuePairState state;
   private final ProgrammedContext context;
   private final QueuePairRings rings;
@@ -77,8 +79,8 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
    *
    * @param work what stands in its completion queues
    */
-  public ErrorFlowBySoftware(
-      RecoveredQueuePair qp,
+  public StateFlowBySoftware(
+      DriverQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
       QueuePairWork work,
@@ -105,8 +107,8 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
   }
 
   /** That of a queue pair: on the RTL each has such a flow. */
-  public static ErrorFlowBySoftware of(RecoveredQueuePair qp) {
-    return (ErrorFlowBySoftware) qp.rings().errors();
+  public static StateFlowBySoftware of(DriverQueuePair qp) {
+    return (StateFlowBySoftware) qp.rings().errors();
   }
 
   @Override
@@ -156,8 +158,8 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
   }
 
   @Override
-  public WcStatus unknownCause(boolean send) {
-    return flush.unknownCause(state.hasFailed(send));
+  public WcStatus unknownCause() {
+    return flush.unknownCause(state.get() == QpState.ERR);
   }
 
   @Override
@@ -234,7 +236,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
       context.keep(next);
     }
     if (to == QpState.RTS) {
-      commands.settle();
+      commands.awaitExecution();
     }
     setPath(next); // before any request can be posted
     if (from == QpState.RTR && qp.type() == QpType.RC && !profile.psnWraps()) {
@@ -280,7 +282,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
 
   /** Sets the destination in the request checks. */
   private void setPath(QueuePairContext c) {
-    int packetLog = QpContexts.packetLog(c);
+    int packetLog = Integer.numberOfTrailingZeros(Mtu.of(c.get(MTU)).bytes());
     if (qp.type() == QpType.RC && qp.attributes().leadsBack(c)) {
       sends.path(packetLog, c.get(REMOTE_QPN));
     } else {
