@@ -429,7 +429,7 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
 
   private boolean lookAtSends(long now) {
     warnOfLastPsn();
-    if (sends.isAtLastPsn() && isIdle()) {
+    if (sends.isAtLastPsn() && work.ofSends().unfinished() == 0) {
       endAtLastPsn(now);
       return true;
     }
@@ -438,10 +438,6 @@ public final class ErrorFlowBySoftware implements ErrorFlow, RtlReports {
       timeOut(now);
     }
     return found != SendTimeout.Found.IDLE;
-  }
-
-  private boolean isIdle() {
-    return work.ofSends().unfinished() == 0;
   }
 
   /** What was rung is complete, and the next send would have the last PSN, which stops the card. */

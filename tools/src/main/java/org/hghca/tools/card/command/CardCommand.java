@@ -74,7 +74,10 @@ public final class CardCommand implements Callable<Integer>, OutlivesReader {
     CardOptions options = options();
     Reader in;
     try {
-      in = script == null ? new InputStreamReader(System.in, StandardCharsets.UTF_8) : read(script);
+      in =
+          script == null
+              ? new InputStreamReader(System.in, StandardCharsets.UTF_8)
+              : new StringReader(Files.readString(script));
     } catch (IOException e) {
       return failed(
           ExitCode.USAGE, "--script: %s cannot be read: %s".formatted(script, FileFailure.why(e)));
@@ -92,10 +95,6 @@ public final class CardCommand implements Callable<Integer>, OutlivesReader {
       return failed(
           ExitCode.FAILED, "the commands cannot be read: " + FileFailure.why(e.getCause()));
     }
-  }
-
-  private static Reader read(Path file) throws IOException {
-    return new StringReader(Files.readString(file));
   }
 
   private CardOptions options() {
