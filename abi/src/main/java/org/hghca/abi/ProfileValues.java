@@ -130,10 +130,9 @@ final class ProfileValues {
     return v;
   }
 
-  /** The makers' first RTL. */
-  static ProfileValues r1() {
+  /** What both of the makers' RTLs have. */
+  private static ProfileValues rtl() {
     var v = new ProfileValues();
-    v.name = "r1";
     v.hcrBase = Bar.HCR_RTL;
     v.resetOffset = Bar.RESET_RTL;
     v.resetConnected = false;
@@ -141,42 +140,22 @@ final class ProfileValues {
     v.resizeCq = false;
     v.modifyQpWithoutInbox = false;
     v.queryQpReliable = false;
-    v.misplacesSequenceNumbers = true;
     v.sqdSqeStates = false;
     v.eventQueues = false;
-    v.cqcEntrySize = 64;
-    v.eqcEntrySize = 64;
     v.mapIcmMaxEntries = 1;
-    v.mapIcmMaxPagesPerEntry = 1024;
-    v.qpcCapacityPages = 1024;
-    v.cqcCapacityPages = 256;
     v.eqcCapacityPages = 1;
-    v.mptCapacityPages = 512;
-    v.mttCapacityPages = 512;
     v.icmReclaim = false;
     v.mptMappedWhole = true;
-    v.mttMappedWhole = true;
-    v.keyIndexBits = 15;
     v.doorbellsOvertakeCommands = true;
-    v.qpnLimit = 1024;
-    v.cqnLimit = 8192;
     v.positionsSurviveDestroy = true;
-    v.positionsResumable = true;
-    v.minReceiveQueueBytes = 512;
     v.doorbellsInFlight = 63;
     v.fences = false;
     v.requestsOutstanding = 1;
-    v.requestsInFlight = 40;
-    v.readBytesInFlight = 896;
-    v.readPiece = 512;
-    v.bytesInFlightBesideRead = 4096;
     v.psnWraps = false;
-    v.readsCrossPsnWrap = true;
     v.badRequestsReported = false;
     v.zeroLength = false;
     v.emptyReceives = false;
     v.atomics = false;
-    v.inlineOnUd = true;
     v.grhPlaced = false;
     v.sendImmediate = false;
     v.immediateDelivered = false;
@@ -184,75 +163,70 @@ final class ProfileValues {
     v.destinationAlignment = 32;
     v.completeTransport = false;
     v.rnrAndTimeoutInHardware = false;
-    v.initAcknowledges = true;
-    v.cqeOwner = Cqe.OWNER_SOFTWARE;
-    v.receiveCqeUnit = 1;
-    v.errorCqes = true;
     v.errorCqeHasSyndrome = false;
     v.flushesInHardware = false;
     return v;
   }
 
+  /** The makers' first RTL. */
+  static ProfileValues r1() {
+    var v = rtl();
+    v.name = "r1";
+    v.misplacesSequenceNumbers = true;
+    v.cqcEntrySize = 64;
+    v.eqcEntrySize = 64;
+    v.mapIcmMaxPagesPerEntry = 1024;
+    v.qpcCapacityPages = 1024;
+    v.cqcCapacityPages = 256;
+    v.mptCapacityPages = 512;
+    v.mttCapacityPages = 512;
+    v.mttMappedWhole = true;
+    v.keyIndexBits = 15;
+    v.qpnLimit = 1024;
+    v.cqnLimit = 8192;
+    v.positionsResumable = true;
+    v.minReceiveQueueBytes = 512;
+    v.requestsInFlight = 40;
+    v.readBytesInFlight = 896;
+    v.readPiece = 512;
+    v.bytesInFlightBesideRead = 4096;
+    v.readsCrossPsnWrap = true;
+    v.inlineOnUd = true;
+    v.initAcknowledges = true;
+    v.cqeOwner = Cqe.OWNER_SOFTWARE;
+    v.receiveCqeUnit = 1;
+    v.errorCqes = true;
+    return v;
+  }
+
   /** The makers' second RTL. */
   static ProfileValues r2() {
-    var v = new ProfileValues();
+    var v = rtl();
     v.name = "r2";
-    v.hcrBase = Bar.HCR_RTL;
-    v.resetOffset = Bar.RESET_RTL;
-    v.resetConnected = false;
-    v.nopStatus = 0x02;
-    v.resizeCq = false;
-    v.modifyQpWithoutInbox = false;
-    v.queryQpReliable = false;
     v.misplacesSequenceNumbers = false;
-    v.sqdSqeStates = false;
-    v.eventQueues = false;
     v.cqcEntrySize = 128;
     v.eqcEntrySize = 128;
-    v.mapIcmMaxEntries = 1;
     v.mapIcmMaxPagesPerEntry = 1;
     v.qpcCapacityPages = 16;
     v.cqcCapacityPages = 8;
-    v.eqcCapacityPages = 1;
     v.mptCapacityPages = 8192;
     v.mttCapacityPages = 8192;
-    v.icmReclaim = false;
-    v.mptMappedWhole = true;
     v.mttMappedWhole = false;
     v.keyIndexBits = 0;
-    v.doorbellsOvertakeCommands = true;
     v.qpnLimit = 256;
     v.cqnLimit = 256;
-    v.positionsSurviveDestroy = true;
     v.positionsResumable = false;
     v.minReceiveQueueBytes = 1024;
-    v.doorbellsInFlight = 63;
-    v.fences = false;
-    v.requestsOutstanding = 1;
     v.requestsInFlight = 63;
     v.readBytesInFlight = UNBOUNDED;
     v.bytesInFlightBesideRead = UNBOUNDED;
-    v.psnWraps = false;
     v.readsCrossPsnWrap = false;
     v.readPiece = UNBOUNDED; // it executes slot after slot: none can be rung twice
-    v.badRequestsReported = false;
-    v.zeroLength = false;
-    v.emptyReceives = false;
-    v.atomics = false;
     v.inlineOnUd = false;
-    v.grhPlaced = false;
-    v.sendImmediate = false;
-    v.immediateDelivered = false;
-    v.remoteBoundsGranularity = 4096;
-    v.destinationAlignment = 32;
-    v.completeTransport = false;
-    v.rnrAndTimeoutInHardware = false;
     v.initAcknowledges = false;
     v.cqeOwner = Cqe.OWNER_HARDWARE;
     v.receiveCqeUnit = 16;
     v.errorCqes = false;
-    v.errorCqeHasSyndrome = false;
-    v.flushesInHardware = false;
     return v;
   }
 }

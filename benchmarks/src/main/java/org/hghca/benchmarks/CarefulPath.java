@@ -1,33 +1,17 @@
 package org.hghca.benchmarks;
 
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The whole path of a work request as in {@link HotPath}, on the document's card and on the RTL,
  * where requests are checked and a queue pair has one request in flight. One operation is one
  * request.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class CarefulPath {
+public class CarefulPath extends RigPath {
   /** The profile of the card. */
   @Param({"s", "r1"})
   public String profile;
@@ -43,19 +27,12 @@ public class CarefulPath {
   @Param({"false", "true"})
   public boolean read;
 
-  private Rig rig;
-
   @Setup(Level.Trial)
   public void open() {
     rig = new Rig(false, posting.equals("singleOwner"), profile);
     if (read) {
       rig.read();
     }
-  }
-
-  @TearDown(Level.Trial)
-  public void close() {
-    rig.close();
   }
 
   /** RDMA WRITE of one element, complete before the next one is posted. */

@@ -3,35 +3,22 @@ package org.hghca.benchmarks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.concurrent.TimeUnit;
 import org.hghca.abi.Bar;
 import org.hghca.linux.Linux;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.linux.MemoryFile;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * A doorbell through a mapped region compared with plain stores of 8 bytes: the driver's share of
  * the cost. The region is memory that is mapped shared, as a BAR is.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
 @Fork(2)
-public class DoorbellWrite {
+public class DoorbellWrite extends TimedPath {
   private static final long OFFSET = 0x18;
 
   private final long[] array = new long[512];

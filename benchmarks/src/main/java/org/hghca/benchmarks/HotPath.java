@@ -1,32 +1,16 @@
 package org.hghca.benchmarks;
 
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The whole path of a work request: post, completion by script (a bulk copy), poll. One operation
  * is one request of a batch of 128.
  */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class HotPath {
+public class HotPath extends RigPath {
   /** Whether only mapped register regions, or all kinds, have been used in this process. */
   @Param({"mapped", "all"})
   public String regions;
@@ -35,16 +19,9 @@ public class HotPath {
   @Param({"locked", "singleOwner"})
   public String posting;
 
-  private Rig rig;
-
   @Setup(Level.Trial)
   public void open() {
     rig = new Rig(regions.equals("all"), posting.equals("singleOwner"), "s");
-  }
-
-  @TearDown(Level.Trial)
-  public void close() {
-    rig.close();
   }
 
   /** RDMA WRITE of one element, posted one by one. */

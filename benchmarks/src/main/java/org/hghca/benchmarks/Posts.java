@@ -4,27 +4,16 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /** What is posted to the send queue of any kind of device. */
-@State(Scope.Thread)
-public abstract class Posts {
+public abstract class Posts extends RigPath {
   /** Whether posting takes a lock, or the queue pair has a single owner. */
   @Param({"locked", "singleOwner"})
   public String posting;
 
-  /** A subclass opens it before the trial. */
-  Rig rig;
-
   final boolean hasSingleOwner() {
     return posting.equals("singleOwner");
-  }
-
-  @TearDown(Level.Trial)
-  public void close() {
-    rig.close();
   }
 
   @TearDown(Level.Invocation)

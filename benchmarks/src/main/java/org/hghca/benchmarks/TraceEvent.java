@@ -3,32 +3,19 @@ package org.hghca.benchmarks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import org.hghca.vfio.trace.DeviceTrace;
 import org.hghca.vfio.trace.TraceFile;
 import org.hghca.vfio.trace.TraceKind;
 import org.hghca.vfio.trace.TraceText;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /** One event of a trace, beside the reading of the clock that is part of it. */
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
 @Fork(2)
-public class TraceEvent {
+public class TraceEvent extends TimedPath {
   private static final TraceKind KIND =
       TraceKind.data("event", r -> TraceText.of("track", "event").with("value", r.first()));
 

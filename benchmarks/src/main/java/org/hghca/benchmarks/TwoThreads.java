@@ -1,22 +1,14 @@
 package org.hghca.benchmarks;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Group;
 import org.openjdk.jmh.annotations.GroupThreads;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Control;
 
 /**
@@ -25,15 +17,8 @@ import org.openjdk.jmh.infra.Control;
  * is one request of a burst of 16.
  */
 @State(Scope.Group)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class TwoThreads {
+public class TwoThreads extends RigPath {
   private static final int BURST = Rig.POLL;
-
-  private Rig rig;
 
   /** The number of posted requests; published once a burst, so that its cost is small. */
   private final AtomicLong posted = new AtomicLong();
@@ -47,11 +32,6 @@ public class TwoThreads {
   @Setup(Level.Trial)
   public void open() {
     rig = new Rig(false, false, "s");
-  }
-
-  @TearDown(Level.Trial)
-  public void close() {
-    rig.close();
   }
 
   @Benchmark

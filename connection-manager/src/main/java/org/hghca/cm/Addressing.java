@@ -243,15 +243,11 @@ final class Addressing {
   private CmDevices.Place placeTo(InetAddress to) {
     SharedDevice device = devices.route(to);
     try {
-      return new CmDevices.Place(device, source(device, to));
+      return new CmDevices.Place(device, kind(device).source(device.context(), to));
     } catch (VerbsException e) {
       device.release();
       throw e;
     }
-  }
-
-  private InetAddress source(SharedDevice device, InetAddress to) {
-    return kind(device).source(device.context(), to);
   }
 
   /** {@link CmId#resolveRoute}. */

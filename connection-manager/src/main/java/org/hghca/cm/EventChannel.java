@@ -63,10 +63,6 @@ public final class EventChannel implements AutoCloseable {
     return new EventChannel(devices);
   }
 
-  CmDevices devices() {
-    return devices;
-  }
-
   /** {@code rdma_create_id}: an identifier whose events come here. */
   public CmId createId(PortSpace space) {
     return new CmId(this, devices, space, false);

@@ -53,11 +53,15 @@ public final class RdmaOptions {
     }
   }
 
+  private RdmaOptions with(Consumer<Values> change) {
+    Values changed = values.copy();
+    change.accept(changed);
+    return new RdmaOptions(changed);
+  }
+
   /** The devices to choose from. */
   public RdmaOptions withDevices(CmDevices devices) {
-    Values changed = values.copy();
-    changed.devices = Objects.requireNonNull(devices);
-    return new RdmaOptions(changed);
+    return with(changed -> changed.devices = Objects.requireNonNull(devices));
   }
 
   /** The device to use, which the program has open. */
@@ -67,9 +71,7 @@ public final class RdmaOptions {
 
   /** The address to connect from; without it, that which leads to the peer. */
   public RdmaOptions withLocalAddress(InetSocketAddress address) {
-    Values changed = values.copy();
-    changed.local = Optional.of(address);
-    return new RdmaOptions(changed);
+    return with(changed -> changed.local = Optional.of(address));
   }
 
   /** How long to wait for the peer: for the whole of connecting, or of accepting. */
@@ -77,38 +79,31 @@ public final class RdmaOptions {
     if (timeout.isNegative() || timeout.isZero()) {
       throw new VerbsException(Errno.EINVAL, "a time limit must be above zero, not " + timeout);
     }
-    Values changed = values.copy();
-    changed.timeout = timeout;
-    return new RdmaOptions(changed);
+    return with(changed -> changed.timeout = timeout);
   }
 
   /** Outstanding send and receive requests; each has a completion queue of that size. */
   public RdmaOptions withDepths(int send, int receive) {
-    Values changed = values.copy();
-    changed.sendDepth = send;
-    changed.receiveDepth = receive;
-    return new RdmaOptions(changed);
+    return with(
+        changed -> {
+          changed.sendDepth = send;
+          changed.receiveDepth = receive;
+        });
   }
 
   /** Bytes that a send request can carry in itself. */
   public RdmaOptions withMaxInline(int bytes) {
-    Values changed = values.copy();
-    changed.maxInline = bytes;
-    return new RdmaOptions(changed);
+    return with(changed -> changed.maxInline = bytes);
   }
 
   /** Requests that wait at a server, at most. */
   public RdmaOptions withBacklog(int requests) {
-    Values changed = values.copy();
-    changed.backlog = requests;
-    return new RdmaOptions(changed);
+    return with(changed -> changed.backlog = requests);
   }
 
   /** Private data, READs and atomics, retries. */
   public RdmaOptions withParameters(ConnectionParameters parameters) {
-    Values changed = values.copy();
-    changed.parameters = Objects.requireNonNull(parameters);
-    return new RdmaOptions(changed);
+    return with(changed -> changed.parameters = Objects.requireNonNull(parameters));
   }
 
   /** Bytes for the other program: 56 when connecting, 196 when accepting. */
@@ -121,16 +116,12 @@ public final class RdmaOptions {
    * receive queue, depths. They stay open when the connection is closed.
    */
   public RdmaOptions withQueuePair(ProtectionDomain domain, QueuePairConfig config) {
-    Values changed = values.copy();
-    changed.own = Optional.of(new Own(domain, config));
-    return new RdmaOptions(changed);
+    return with(changed -> changed.own = Optional.of(new Own(domain, config)));
   }
 
   /** The carrier; both ends must use the same. */
   public RdmaOptions withCarrier(CarrierKind kind) {
-    Values changed = values.copy();
-    changed.carrier = Optional.of(kind);
-    return new RdmaOptions(changed);
+    return with(changed -> changed.carrier = Optional.of(kind));
   }
 
   /**
@@ -139,9 +130,7 @@ public final class RdmaOptions {
    * it; what was made in one of the program's stays.
    */
   public RdmaOptions withPrepare(Consumer<RdmaConnection> prepare) {
-    Values changed = values.copy();
-    changed.prepare = Objects.requireNonNull(prepare);
-    return new RdmaOptions(changed);
+    return with(changed -> changed.prepare = Objects.requireNonNull(prepare));
   }
 
   CmDevices devices() {

@@ -88,7 +88,8 @@ public final class Hub extends Segment {
       return;
     }
     addresses.learn(packet.sourceMac, from);
-    EthernetPort to = MacTable.isGroup(packet.destinationMac) ? null : find(packet);
+    EthernetPort to =
+        MacTable.isGroup(packet.destinationMac) ? null : addresses.find(packet.destinationMac);
     if (to == null) {
       flood(from, packet);
     } else if (to == from) {
@@ -96,10 +97,6 @@ public final class Hub extends Segment {
     } else {
       lane(to).carry(packet);
     }
-  }
-
-  private EthernetPort find(Packet packet) {
-    return addresses.find(packet.destinationMac);
   }
 
   private Lane lane(EthernetPort port) {

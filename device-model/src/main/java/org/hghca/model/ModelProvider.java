@@ -117,7 +117,8 @@ public final class ModelProvider implements PciFunctionProvider {
    */
   public static SoftwareHca plugIn(Locator locator) {
     locator.checkParameters(PARAMETERS);
-    HardwareProfile profile = profile(locator);
+    HardwareProfile profile =
+        HardwareProfile.byName(LocatorValues.value(locator, "profile", "s", "s", "r1", "r2"));
     return SoftwareCards.plugIn(
         locator,
         new CardKind(
@@ -138,10 +139,6 @@ public final class ModelProvider implements PciFunctionProvider {
   /** The open HCA of a locator, for inspection. */
   public static Optional<SoftwareHca> hca(Locator locator) {
     return SoftwareCards.find(locator);
-  }
-
-  private static HardwareProfile profile(Locator locator) {
-    return HardwareProfile.byName(LocatorValues.value(locator, "profile", "s", "s", "r1", "r2"));
   }
 
   private static CardMaker card(Locator locator, HardwareProfile profile) {

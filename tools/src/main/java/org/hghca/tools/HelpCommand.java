@@ -3,7 +3,6 @@ package org.hghca.tools;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.hghca.programs.ExitCode;
-import org.hghca.programs.Version;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -15,9 +14,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "help",
     helpCommand = true,
-    description = "Print the help of a command, such as `help model serve`.",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    description = "Print the help of a command, such as `help model serve`.")
 final class HelpCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 

@@ -57,8 +57,6 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "hghca",
     description = "User-space driver of the JingZhao (HanGu) RDMA HCA.",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       DemoCommand.class,
@@ -212,18 +210,21 @@ public final class Main implements Runnable, Launcher {
     CommandLine perf = PerfCommand.commandLine();
     perf.addSubcommand(new PerfPeersCommand());
     commandLine.addSubcommand(perf);
-    listExitCodes(commandLine);
+    complete(commandLine);
     return commandLine;
   }
 
-  private static void listExitCodes(CommandLine command) {
-    command.getCommandSpec().usageMessage().exitCodeListHeading("Exit codes:%n");
-    boolean original = command.getCommandSpec().exitCodeOnInvalidInput() == ExitCode.FAILED.code();
-    command
-        .getCommandSpec()
-        .usageMessage()
+  /** Gives a command what all have: options for help and the version, and the exit codes. */
+  private static void complete(CommandLine command) {
+    CommandSpec spec = command.getCommandSpec().versionProvider(new Version());
+    if (spec.findOption("-V") == null) { // else it brings its own
+      spec.mixinStandardHelpOptions(true);
+    }
+    boolean original = spec.exitCodeOnInvalidInput() == ExitCode.FAILED.code();
+    spec.usageMessage()
+        .exitCodeListHeading("Exit codes:%n")
         .exitCodeList(original ? ExitCode.ofOriginals() : ExitCode.list());
-    command.getSubcommands().values().forEach(Main::listExitCodes);
+    command.getSubcommands().values().forEach(Main::complete);
   }
 
   private int execute(ParseResult parsed, Map<String, String> environment) {

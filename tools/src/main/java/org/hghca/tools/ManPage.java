@@ -30,7 +30,7 @@ final class ManPage {
   }
 
   String text() {
-    line(".TH %s 1 \"\" \"hghca\" \"hghca\"".formatted(quoted(name().toUpperCase(Locale.ROOT))));
+    line(".TH \"%s\" 1 \"\" \"hghca\" \"hghca\"".formatted(name().toUpperCase(Locale.ROOT)));
     section("NAME");
     String[] description = spec.usageMessage().description();
     line("%s \\- %s".formatted(escaped(name()), escaped(summary(description[0]))));
@@ -96,10 +96,6 @@ final class ManPage {
 
   private void line(String line) {
     text.append(line).append('\n');
-  }
-
-  private static String quoted(String word) {
-    return '"' + word + '"';
   }
 
   /**

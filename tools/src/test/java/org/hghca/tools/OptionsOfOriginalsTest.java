@@ -81,14 +81,15 @@ class OptionsOfOriginalsTest {
   @ParameterizedTest
   @EnumSource
   void ofPerftest(PerfTest test) throws IOException {
-    CommandLine command = PerfTestCommand.commandLine(test);
+    CommandLine perf = Main.commandLine().getSubcommands().get("perf");
+    CommandSpec spec = perf.getSubcommands().get(test.program()).getCommandSpec();
     SoftAssertions softly = new SoftAssertions();
     Line.of("perftest-options.txt")
         .forEach(
             line ->
                 line.names.forEach(
                     name -> {
-                      OptionSpec option = command.getCommandSpec().findOption(name);
+                      OptionSpec option = spec.findOption(name);
                       softly.assertThat(option).as(name).isNotNull();
                       if (option != null && isRefusal(option)) {
                         if (test != PerfTest.IB_SEND_BW) {

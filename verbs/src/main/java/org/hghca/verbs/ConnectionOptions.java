@@ -2,6 +2,7 @@ package org.hghca.verbs;
 
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * Options of {@link QueuePair#connect}. Immutable: each {@code with} returns a changed copy, and
@@ -45,95 +46,76 @@ public final class ConnectionOptions {
     }
   }
 
+  private ConnectionOptions with(Consumer<Values> change) {
+    Values changed = values.copy();
+    change.accept(changed);
+    return new ConnectionOptions(changed);
+  }
+
   /** The local port, from 1. */
   public ConnectionOptions withPort(int port) {
-    Values changed = values.copy();
-    changed.port = FieldRange.check("port", port, 8);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.port = FieldRange.check("port", port, 8));
   }
 
   /** Which of the port's GIDs to use. */
   public ConnectionOptions withGidIndex(int index) {
-    Values changed = values.copy();
-    changed.gidIndex = FieldRange.check("GID index", index, 8);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.gidIndex = FieldRange.check("GID index", index, 8));
   }
 
   /** Payload bytes in a packet. */
   public ConnectionOptions withPathMtu(Mtu mtu) {
-    Values changed = values.copy();
-    changed.pathMtu = Objects.requireNonNull(mtu);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.pathMtu = Objects.requireNonNull(mtu));
   }
 
   /** What the peer may do through the queue pair; atomics are not among the {@link #DEFAULT}s. */
   public ConnectionOptions withAccess(AccessFlag... flags) {
-    Values changed = values.copy();
-    changed.access = Set.copyOf(AccessFlag.setOf(flags));
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.access = Set.copyOf(AccessFlag.setOf(flags)));
   }
 
   /** READs and atomics outstanding at a time, each way, 0 to 255. */
   public ConnectionOptions withReadAtomic(int count) {
-    Values changed = values.copy();
-    changed.readAtomic = FieldRange.check("READs and atomics", count, 8);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.readAtomic = FieldRange.check("READs and atomics", count, 8));
   }
 
   /** How long the peer must wait when no receive is posted: a code, 0 to 31. */
   public ConnectionOptions withMinRnrTimer(int code) {
-    Values changed = values.copy();
-    changed.minRnrTimer = FieldRange.check("minimum RNR timer", code, 5);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.minRnrTimer = FieldRange.check("minimum RNR timer", code, 5));
   }
 
   /** How long to wait for an acknowledgement: 4.096 us * 2^n, n up to 31; 0 waits indefinitely. */
   public ConnectionOptions withTimeout(int exponent) {
-    Values changed = values.copy();
-    changed.timeout = FieldRange.check("timeout", exponent, 5);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.timeout = FieldRange.check("timeout", exponent, 5));
   }
 
   /** Retries after a time-out, 0 to 7. */
   public ConnectionOptions withRetryCount(int count) {
-    Values changed = values.copy();
-    changed.retryCount = FieldRange.check("retry count", count, 3);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.retryCount = FieldRange.check("retry count", count, 3));
   }
 
   /** Retries when the peer has no receive posted, 0 to 6; 7 is infinite. */
   public ConnectionOptions withRnrRetry(int count) {
-    Values changed = values.copy();
-    changed.rnrRetry = FieldRange.check("RNR retry count", count, 3);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.rnrRetry = FieldRange.check("RNR retry count", count, 3));
   }
 
   /** 20 bits; 0 leaves it to {@link Context#entropy()}. */
   public ConnectionOptions withFlowLabel(int label) {
-    Values changed = values.copy();
-    changed.flowLabel = FieldRange.check("flow label", label, 20);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.flowLabel = FieldRange.check("flow label", label, 20));
   }
 
   /** How many routers packets may pass, 0 to 255; 64 by default. */
   public ConnectionOptions withHopLimit(int limit) {
-    Values changed = values.copy();
-    changed.hopLimit = FieldRange.check("hop limit", limit, 8);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.hopLimit = FieldRange.check("hop limit", limit, 8));
   }
 
   /** The traffic class of packets, which holds DSCP and ECN: 8 bits. */
   public ConnectionOptions withTrafficClass(int trafficClass) {
-    Values changed = values.copy();
-    changed.trafficClass = FieldRange.check("traffic class", trafficClass, 8);
-    return new ConnectionOptions(changed);
+    return with(
+        changed -> changed.trafficClass = FieldRange.check("traffic class", trafficClass, 8));
   }
 
   /** The service level, which chooses the Ethernet priority: 4 bits. */
   public ConnectionOptions withServiceLevel(int level) {
-    Values changed = values.copy();
-    changed.serviceLevel = FieldRange.check("service level", level, 4);
-    return new ConnectionOptions(changed);
+    return with(changed -> changed.serviceLevel = FieldRange.check("service level", level, 4));
   }
 
   public int port() {

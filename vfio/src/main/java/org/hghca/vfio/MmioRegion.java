@@ -124,10 +124,8 @@ public final class MmioRegion {
         int value = (byte) BYTE.getAcquire(mapped, offset) & 0xff;
         throwFault();
         return value;
-      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+      } catch (IndexOutOfBoundsException | IllegalStateException | InternalError e) {
         passOn(e);
-      } catch (InternalError e) {
-        throw gone(e);
       }
     }
     return (int) handler.read(checked(offset, 1), 1) & 0xff;
@@ -140,10 +138,8 @@ public final class MmioRegion {
         BYTE.setRelease(mapped, offset, (byte) value);
         throwFault();
         return;
-      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+      } catch (IndexOutOfBoundsException | IllegalStateException | InternalError e) {
         passOn(e);
-      } catch (InternalError e) {
-        throw gone(e);
       }
     }
     handler.write(checked(offset, 1), 1, value & 0xffL);
@@ -156,10 +152,8 @@ public final class MmioRegion {
         int value = (short) SHORT.getAcquire(mapped, offset) & 0xffff;
         throwFault();
         return value;
-      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+      } catch (IndexOutOfBoundsException | IllegalStateException | InternalError e) {
         passOn(e);
-      } catch (InternalError e) {
-        throw gone(e);
       }
     }
     return (int) handler.read(checked(offset, 2), 2) & 0xffff;
@@ -172,10 +166,8 @@ public final class MmioRegion {
         SHORT.setRelease(mapped, offset, (short) value);
         throwFault();
         return;
-      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+      } catch (IndexOutOfBoundsException | IllegalStateException | InternalError e) {
         passOn(e);
-      } catch (InternalError e) {
-        throw gone(e);
       }
     }
     handler.write(checked(offset, 2), 2, value & 0xffffL);
@@ -187,10 +179,8 @@ public final class MmioRegion {
         int value = (int) INT.getAcquire(mapped, offset);
         throwFault();
         return value;
-      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+      } catch (IndexOutOfBoundsException | IllegalStateException | InternalError e) {
         passOn(e);
-      } catch (InternalError e) {
-        throw gone(e);
       }
     }
     return (int) handler.read(checked(offset, 4), 4);
@@ -202,10 +192,8 @@ public final class MmioRegion {
         INT.setRelease(mapped, offset, value);
         throwFault();
         return;
-      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+      } catch (IndexOutOfBoundsException | IllegalStateException | InternalError e) {
         passOn(e);
-      } catch (InternalError e) {
-        throw gone(e);
       }
     }
     handler.write(checked(offset, 4), 4, value & 0xffff_ffffL);
@@ -217,10 +205,8 @@ public final class MmioRegion {
         long value = (long) LONG.getAcquire(mapped, offset);
         throwFault();
         return value;
-      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+      } catch (IndexOutOfBoundsException | IllegalStateException | InternalError e) {
         passOn(e);
-      } catch (InternalError e) {
-        throw gone(e);
       }
     }
     return handler.read(checked(offset, 8), 8);
@@ -232,10 +218,8 @@ public final class MmioRegion {
         LONG.setRelease(mapped, offset, value);
         throwFault();
         return;
-      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+      } catch (IndexOutOfBoundsException | IllegalStateException | InternalError e) {
         passOn(e);
-      } catch (InternalError e) {
-        throw gone(e);
       }
     }
     handler.write(checked(offset, 8), 8, value);
@@ -273,9 +257,16 @@ public final class MmioRegion {
     }
   }
 
-  private void passOn(RuntimeException e) {
+  /** Leaves to the handler, if there is one, what the memory refused. */
+  private void passOn(Throwable refusal) {
+    if (refusal instanceof InternalError fault) {
+      if (lost != null) {
+        throw lost.apply(fault);
+      }
+      throw fault;
+    }
     if (handler == null) {
-      throw e;
+      throw (RuntimeException) refusal;
     }
   }
 
@@ -283,13 +274,6 @@ public final class MmioRegion {
     if (lost != null) {
       LostPages.throwFault();
     }
-  }
-
-  private RuntimeException gone(InternalError e) {
-    if (lost == null) {
-      throw e;
-    }
-    return lost.apply(e);
   }
 
   private long checked(long offset, int width) {

@@ -91,7 +91,7 @@ final class RecordedFunction extends ForwardingFunction {
     long size = mapping.segment().byteSize();
     StringJoiner pieces = new StringJoiner(" ");
     long begin = 0;
-    long at = toPageEnd(mapping.iova(0));
+    long at = DmaMapping.PAGE_SIZE - (mapping.iova(0) & DmaMapping.PAGE_SIZE - 1);
     while (at < size) {
       if (mapping.iova(at) != mapping.iova(begin) + at - begin) {
         pieces.add(piece(mapping, begin, at));
@@ -100,10 +100,6 @@ final class RecordedFunction extends ForwardingFunction {
       at += DmaMapping.PAGE_SIZE;
     }
     return pieces.add(piece(mapping, begin, size)).toString();
-  }
-
-  private static long toPageEnd(long iova) {
-    return DmaMapping.PAGE_SIZE - (iova & DmaMapping.PAGE_SIZE - 1);
   }
 
   private static String piece(DmaMapping mapping, long begin, long end) {

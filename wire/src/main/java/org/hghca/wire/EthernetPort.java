@@ -25,7 +25,7 @@ public final class EthernetPort {
   private long[] groupMacs = NO_GROUPS;
 
   /** Of which destinations a NIC takes everything. */
-  private LongPredicate everything = EthernetPort::isNothing;
+  private LongPredicate everything = _ -> false;
 
   private long bytesSent;
   private long damaged;
@@ -37,10 +37,6 @@ public final class EthernetPort {
   public EthernetPort(long mac, PacketPool pool) {
     this.mac = mac;
     this.pool = pool;
-  }
-
-  private static boolean isNothing(long destination) {
-    return false;
   }
 
   public long mac() {

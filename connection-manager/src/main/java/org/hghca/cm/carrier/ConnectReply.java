@@ -1,6 +1,5 @@
 package org.hghca.cm.carrier;
 
-import java.util.Objects;
 import java.util.Optional;
 import org.hghca.verbs.WrapMemory;
 
@@ -32,12 +31,4 @@ public record ConnectReply(
     boolean flowControl,
     int targetAckDelay,
     PrivateData privateData,
-    Optional<WrapMemory> wrapMemory) {
-
-  /** An answer. */
-  public ConnectReply {
-    Objects.requireNonNull(path);
-    Objects.requireNonNull(privateData);
-    Objects.requireNonNull(wrapMemory);
-  }
-}
+    Optional<WrapMemory> wrapMemory) {}

@@ -1,7 +1,6 @@
 package org.hghca.cm.carrier;
 
 import java.net.InetSocketAddress;
-import java.util.Objects;
 import java.util.Optional;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WrapMemory;
@@ -46,15 +45,4 @@ public record ConnectRequest(
     boolean flowControl,
     int ackTimeout,
     PrivateData privateData,
-    Optional<WrapMemory> wrapMemory) {
-
-  /** A request. */
-  public ConnectRequest {
-    Objects.requireNonNull(local);
-    Objects.requireNonNull(remote);
-    Objects.requireNonNull(path);
-    Objects.requireNonNull(type);
-    Objects.requireNonNull(privateData);
-    Objects.requireNonNull(wrapMemory);
-  }
-}
+    Optional<WrapMemory> wrapMemory) {}

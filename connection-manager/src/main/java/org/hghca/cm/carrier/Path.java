@@ -1,6 +1,5 @@
 package org.hghca.cm.carrier;
 
-import java.util.Objects;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
@@ -30,13 +29,6 @@ public record Path(
     int port,
     Mtu mtu,
     int packetLife) {
-
-  /** A path. */
-  public Path {
-    Objects.requireNonNull(source);
-    Objects.requireNonNull(destination);
-    Objects.requireNonNull(mtu);
-  }
 
   /** The way from this end to the other. */
   public AddressVector vector() {

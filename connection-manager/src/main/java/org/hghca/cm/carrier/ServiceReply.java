@@ -1,7 +1,5 @@
 package org.hghca.cm.carrier;
 
-import java.util.Objects;
-
 /**
  * Which UD queue pair serves an address: the contents of a SIDR_REP.
  *
@@ -16,10 +14,4 @@ import java.util.Objects;
 public record ServiceReply(Path path, int status, int qpNumber, int qkey, PrivateData privateData) {
   public static final int SUCCESS = 0;
   public static final int REJECTED = 2;
-
-  /** An answer. */
-  public ServiceReply {
-    Objects.requireNonNull(path);
-    Objects.requireNonNull(privateData);
-  }
 }

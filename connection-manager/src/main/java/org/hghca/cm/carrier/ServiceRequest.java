@@ -1,7 +1,6 @@
 package org.hghca.cm.carrier;
 
 import java.net.InetSocketAddress;
-import java.util.Objects;
 
 /**
  * The question which UD queue pair serves an address: the contents of a SIDR_REQ, as the end that
@@ -18,13 +17,4 @@ public record ServiceRequest(
     InetSocketAddress local,
     InetSocketAddress remote,
     Path path,
-    PrivateData privateData) {
-
-  /** A question. */
-  public ServiceRequest {
-    Objects.requireNonNull(local);
-    Objects.requireNonNull(remote);
-    Objects.requireNonNull(path);
-    Objects.requireNonNull(privateData);
-  }
-}
+    PrivateData privateData) {}

@@ -83,7 +83,7 @@ final class GsiQueue implements AutoCloseable {
         post(slot);
       }
     } catch (RuntimeException e) {
-      closeAfter(e);
+      closeAll().ifPresent(e::addSuppressed);
       throw e;
     }
     for (int slot = 0; slot < SENDS; slot++) {
@@ -228,10 +228,6 @@ final class GsiQueue implements AutoCloseable {
     if (failure.isPresent()) {
       throw failure.get();
     }
-  }
-
-  private void closeAfter(RuntimeException cause) {
-    closeAll().ifPresent(cause::addSuppressed);
   }
 
   private Optional<RuntimeException> closeAll() {

@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 
 /**
@@ -16,12 +15,6 @@ public record Apr(
     int localId, int remoteId, int status, PrivateData information, PrivateData privateData)
     implements Message {
   static final int ATTRIBUTE = 0x1a;
-
-  /** A message. */
-  public Apr {
-    Objects.requireNonNull(information);
-    Objects.requireNonNull(privateData);
-  }
 
   static Apr read(Body body) {
     return new Apr(body.u32(0), body.u32(4), body.u8(9), body.data(12, body.u8(8)), body.rest(84));

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.Objects;
 import java.util.Optional;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.verbs.Gid;
@@ -26,12 +25,6 @@ public record CmaHeader(int sourcePort, InetAddress source, InetAddress destinat
   private static final int VERSION = 0;
   private static final int IPV4 = 4;
   private static final int IPV6 = 6;
-
-  /** A header. */
-  public CmaHeader {
-    Objects.requireNonNull(source);
-    Objects.requireNonNull(destination);
-  }
 
   /** The header of two addresses. */
   public static CmaHeader of(InetSocketAddress source, InetSocketAddress destination) {

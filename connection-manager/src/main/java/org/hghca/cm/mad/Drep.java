@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 
 /**
@@ -12,11 +11,6 @@ import org.hghca.cm.carrier.PrivateData;
  */
 public record Drep(int localId, int remoteId, PrivateData privateData) implements Message {
   static final int ATTRIBUTE = 0x16;
-
-  /** A message. */
-  public Drep {
-    Objects.requireNonNull(privateData);
-  }
 
   static Drep read(Body body) {
     return new Drep(body.u32(0), body.u32(4), body.rest(8));

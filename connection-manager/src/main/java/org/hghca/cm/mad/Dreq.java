@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 
 /**
@@ -14,11 +13,6 @@ import org.hghca.cm.carrier.PrivateData;
 public record Dreq(int localId, int remoteId, int remoteQpNumber, PrivateData privateData)
     implements Message {
   static final int ATTRIBUTE = 0x15;
-
-  /** A message. */
-  public Dreq {
-    Objects.requireNonNull(privateData);
-  }
 
   static Dreq read(Body body) {
     return new Dreq(body.u32(0), body.u32(4), body.u24(8), body.rest(12));

@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.verbs.Gid;
 
@@ -43,13 +42,6 @@ public record Lap(
     PrivateData privateData)
     implements Message {
   static final int ATTRIBUTE = 0x19;
-
-  /** A message. */
-  public Lap {
-    Objects.requireNonNull(localGid);
-    Objects.requireNonNull(remoteGid);
-    Objects.requireNonNull(privateData);
-  }
 
   static Lap read(Body body) {
     return new Lap(

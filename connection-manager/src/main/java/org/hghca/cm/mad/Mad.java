@@ -1,7 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
-
 /**
  * A management datagram with a message of the connection manager.
  *
@@ -10,11 +8,6 @@ import java.util.Objects;
 public record Mad(long transactionId, Message message) implements Parsed {
   /** Bytes of a MAD. */
   public static final int LENGTH = 256;
-
-  /** A datagram. */
-  public Mad {
-    Objects.requireNonNull(message);
-  }
 
   /**
    * The {@link #LENGTH} bytes.

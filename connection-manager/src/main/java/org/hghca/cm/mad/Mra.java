@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 
 /**
@@ -16,11 +15,6 @@ public record Mra(
     int localId, int remoteId, int message, int serviceTimeout, PrivateData privateData)
     implements Message {
   static final int ATTRIBUTE = 0x11;
-
-  /** A message. */
-  public Mra {
-    Objects.requireNonNull(privateData);
-  }
 
   static Mra read(Body body) {
     return new Mra(body.u32(0), body.u32(4), body.bits(8, 7, 6), body.bits(9, 7, 3), body.rest(10));

@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.verbs.Gid;
 
 /**
@@ -30,12 +29,6 @@ public record PathFields(
     int serviceLevel,
     boolean subnetLocal,
     int ackTimeout) {
-
-  /** A path. */
-  public PathFields {
-    Objects.requireNonNull(localGid);
-    Objects.requireNonNull(remoteGid);
-  }
 
   static PathFields read(Body body, int at) {
     return new PathFields(

@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 
 /**
@@ -22,12 +21,6 @@ public record Rej(
     PrivateData privateData)
     implements Message {
   static final int ATTRIBUTE = 0x12;
-
-  /** A message. */
-  public Rej {
-    Objects.requireNonNull(information);
-    Objects.requireNonNull(privateData);
-  }
 
   static Rej read(Body body) {
     return new Rej(

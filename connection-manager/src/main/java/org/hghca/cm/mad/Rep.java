@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 
 /**
@@ -36,11 +35,6 @@ public record Rep(
     PrivateData privateData)
     implements Message {
   static final int ATTRIBUTE = 0x13;
-
-  /** A message. */
-  public Rep {
-    Objects.requireNonNull(privateData);
-  }
 
   static Rep read(Body body) {
     return new Rep(

@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import java.util.Optional;
 import org.hghca.cm.carrier.PrivateData;
 
@@ -54,13 +53,6 @@ public record Req(
 
   private static final int PRIMARY = 52;
   private static final int ALTERNATE = 96;
-
-  /** A message. */
-  public Req {
-    Objects.requireNonNull(primary);
-    Objects.requireNonNull(alternate);
-    Objects.requireNonNull(privateData);
-  }
 
   static Req read(Body body) {
     return new Req(

@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 
 /**
@@ -24,12 +23,6 @@ public record SidrRep(
     PrivateData privateData)
     implements Message {
   static final int ATTRIBUTE = 0x18;
-
-  /** A message. */
-  public SidrRep {
-    Objects.requireNonNull(information);
-    Objects.requireNonNull(privateData);
-  }
 
   static SidrRep read(Body body) {
     return new SidrRep(

@@ -1,6 +1,5 @@
 package org.hghca.cm.mad;
 
-import java.util.Objects;
 import org.hghca.cm.carrier.PrivateData;
 
 /**
@@ -14,11 +13,6 @@ import org.hghca.cm.carrier.PrivateData;
 public record SidrReq(int requestId, int partitionKey, long serviceId, PrivateData privateData)
     implements Message {
   static final int ATTRIBUTE = 0x17;
-
-  /** A message. */
-  public SidrReq {
-    Objects.requireNonNull(privateData);
-  }
 
   static SidrReq read(Body body) {
     return new SidrReq(body.u32(0), body.u16(4), body.u64(8), body.rest(16));

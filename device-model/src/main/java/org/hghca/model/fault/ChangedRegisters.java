@@ -12,12 +12,8 @@ final class ChangedRegisters {
 
   private ChangedRegisters() {}
 
-  private static long hcr(Site site) {
-    return HardwareProfile.byName(site.type().label()).hcrBase();
-  }
-
   private static long register(Site site, int bar, long offset) {
-    return bar == Bar.BAR0 ? offset - hcr(site) : -1;
+    return bar == Bar.BAR0 ? offset - HardwareProfile.byName(site.type().label()).hcrBase() : -1;
   }
 
   /** No register answers. */

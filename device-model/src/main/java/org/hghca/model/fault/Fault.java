@@ -4,8 +4,21 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** What a software card does differently from one without a fault. Immutable. */
-public final class Fault {
+/**
+ * What a software card does differently from one without a fault.
+ *
+ * @param label the name that users give, such as {@code dead-doorbell}
+ * @param cards the kinds of cards that can play it
+ * @param description what the card does
+ * @param conclusion what a bring-up must conclude, {@link #LEGAL} for a card that is right
+ * @param maker makes what it does to one card
+ */
+public record Fault(
+    String label,
+    Set<CardType> cards,
+    String description,
+    String conclusion,
+    Supplier<Injection> maker) {
   /** Of faults that each card can play. */
   static final Set<CardType> ALL = EnumSet.allOf(CardType.class);
 
@@ -24,49 +37,6 @@ public final class Fault {
   /** The conclusion of a fault that is none. */
   static final String LEGAL = "none: PASSED";
 
-  private final String label;
-  private final Set<CardType> cards;
-  private final String description;
-  private final String conclusion;
-  private final Supplier<Injection> injection;
-
-  /**
-   * @param conclusion {@link #LEGAL} for a card that is right
-   * @param injection makes what it does to one card
-   */
-  Fault(
-      String label,
-      Set<CardType> cards,
-      String description,
-      String conclusion,
-      Supplier<Injection> injection) {
-    this.label = label;
-    this.cards = cards;
-    this.description = description;
-    this.conclusion = conclusion;
-    this.injection = injection;
-  }
-
-  /** The name that users give, such as {@code dead-doorbell}. */
-  public String label() {
-    return label;
-  }
-
-  /** The kinds of cards that can play it. */
-  public Set<CardType> cards() {
-    return EnumSet.copyOf(cards);
-  }
-
-  /** What the card does. */
-  public String description() {
-    return description;
-  }
-
-  /** What a bring-up must conclude. */
-  public String conclusion() {
-    return conclusion;
-  }
-
   /** Whether a card may be like that: a bring-up must pass. */
   public boolean isLegal() {
     return conclusion.equals(LEGAL);
@@ -79,6 +49,6 @@ public final class Fault {
 
   /** What it does to one card. */
   Injection injection() {
-    return injection.get();
+    return maker.get();
   }
 }

@@ -21,10 +21,6 @@ final class RoceCompletionQueue {
     this.entries = entries;
   }
 
-  Armed armed() {
-    return armed;
-  }
-
   /** Whether a completion was lost for lack of a buffer: there are no more. */
   boolean isDead() {
     return dead;

@@ -91,10 +91,6 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
         0);
   }
 
-  int number() {
-    return number;
-  }
-
   /** The key of its memory. */
   int key() {
     return memory.key();
@@ -208,11 +204,6 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
     public void reclaim(Consumer<Runnable> drop) {
       drop.accept(() -> {});
     }
-  }
-
-  @Override
-  public SharedQueue queue() {
-    return this;
   }
 
   @Override

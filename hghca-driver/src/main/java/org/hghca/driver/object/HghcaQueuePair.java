@@ -92,7 +92,8 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
       undo.add(this::abandon);
       QueueGeometry geometry = QueueGeometry.of(limits, type(), sizes);
       reserve(capabilities().sendDepth() + limits.ownElements(), undo);
-      this.number = isGsi() ? claimGsi() : allocate(geometry);
+      this.number =
+          isGsi() ? claimGsi() : device.qpNumbers().allocate(position -> position.fits(geometry));
       undo.add(() -> device.qpNumbers().free(number));
       this.sendOwner = locks ? null : new OwnerCheck("the send queue of " + describe());
       this.receiveOwner = locks ? null : new OwnerCheck("the receive queue of " + describe());
@@ -121,10 +122,6 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a queue pair", e);
     }
-  }
-
-  private int allocate(QueueGeometry geometry) {
-    return device.qpNumbers().allocate(position -> position.fits(geometry));
   }
 
   private int claimGsi() {
@@ -214,10 +211,6 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
     return sends;
   }
 
-  ReceiveRing receives() {
-    return receives;
-  }
-
   @Override
   public QueuePairRings rings() {
     return rings;
@@ -225,10 +218,6 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
 
   QueuePairMemory memory() {
     return memory;
-  }
-
-  HghcaProtectionDomain domain() {
-    return pd;
   }
 
   @Override

@@ -15,8 +15,6 @@ import org.hghca.verbs.QueuePairCapabilities;
  * creation.
  */
 interface ReceiveSharing {
-  SharedQueue queue();
-
   /** The capabilities that the rings of a queue pair must have. */
   QueuePairCapabilities rings(QueuePairCapabilities c);
 

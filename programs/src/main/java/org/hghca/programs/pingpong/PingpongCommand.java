@@ -9,8 +9,8 @@ import org.hghca.programs.DeviceOption;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.Ipv6Text;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.UnsupportedOptions;
-import org.hghca.programs.Version;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import picocli.CommandLine;
@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code hghca rc_pingpong} and the others: the ping-pongs of libibverbs, with the originals. */
-@Command(exitCodeOnInvalidInput = 1, versionProvider = Version.class)
+@Command(exitCodeOnInvalidInput = 1)
 public final class PingpongCommand implements Callable<Integer> {
   private static final int LAST_TCP_PORT = 65_535;
   private static final int LAST_PORT = 255;
@@ -147,7 +147,6 @@ public final class PingpongCommand implements Callable<Integer> {
               .description(UnsupportedOptions.START + refused.reason())
               .build());
     }
-    spec.mixinStandardHelpOptions(true);
     return command;
   }
 
@@ -155,14 +154,15 @@ public final class PingpongCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     UnsupportedOptions.refuse(spec);
-    requireRange("-p", tcpPort, 0, LAST_TCP_PORT);
-    requireRange("-i", port, 1, LAST_PORT);
-    requireRange("-s", size, 1, Integer.MAX_VALUE);
-    requireRange("-q", queuePairs, 1, Integer.MAX_VALUE);
-    requireRange("-r", depth, 1, MOST_RECEIVES);
-    requireRange("-n", iterations, 1, Integer.MAX_VALUE);
-    requireRange("-l", serviceLevel, 0, LAST_SERVICE_LEVEL);
-    requireRange("-g", gidIndex, -1, Integer.MAX_VALUE);
+    OptionCheck required = new OptionCheck(spec);
+    required.range("-p", tcpPort, 0, LAST_TCP_PORT);
+    required.range("-i", port, 1, LAST_PORT);
+    required.range("-s", size, 1, Integer.MAX_VALUE);
+    required.range("-q", queuePairs, 1, Integer.MAX_VALUE);
+    required.range("-r", depth, 1, MOST_RECEIVES);
+    required.range("-n", iterations, 1, Integer.MAX_VALUE);
+    required.range("-l", serviceLevel, 0, LAST_SERVICE_LEVEL);
+    required.range("-g", gidIndex, -1, Integer.MAX_VALUE);
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     Options options =
@@ -196,13 +196,5 @@ public final class PingpongCommand implements Callable<Integer> {
     }
     throw new ParameterException(
         spec.commandLine(), "-m must be 256, 512, 1024, 2048 or 4096, not " + mtu);
-  }
-
-  private void requireRange(String option, int value, int least, int most) {
-    if (value < least || value > most) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "%s must be from %d to %d, not %d".formatted(option, least, most, value));
-    }
   }
 }

@@ -3,12 +3,11 @@ package org.hghca.programs.rdmacm;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import org.hghca.programs.Ipv6Text;
-import org.hghca.programs.Version;
+import org.hghca.programs.OptionCheck;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code hghca mckey}: the multicast datagrams of mckey, with itself and with the original. */
@@ -17,9 +16,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Join a multicast group and send to it or receive from it, as mckey of rdma-core does.",
       "The other end may be the original. Start receivers first: a sender waits for 3 seconds."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 public final class MckeyCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private RdmacmDevice device;
@@ -57,10 +54,12 @@ public final class MckeyCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    check(unmapped == null, "-M is not supported: name the group by its IP address with -m");
-    check(!sendOnly, "-o is not supported: a sender is a full member");
-    check(!withoutLoopback, "-l is not supported: a queue pair receives what its own HCA sends");
-    check(group != null, "-m is missing, the address of the group");
+    OptionCheck check = new OptionCheck(spec);
+    check.that(unmapped == null, "-M is not supported: name the group by its IP address with -m");
+    check.that(!sendOnly, "-o is not supported: a sender is a full member");
+    check.that(
+        !withoutLoopback, "-l is not supported: a queue pair receives what its own HCA sends");
+    check.that(group != null, "-m is missing, the address of the group");
     RdmacmAddressing.requireValue(spec, "-p", portSpace, "0x111", "273");
     Mckey.Options options =
         new Mckey.Options(
@@ -69,16 +68,10 @@ public final class MckeyCommand implements Callable<Integer> {
             sender,
             messages.connections(spec),
             messages.messages(spec));
-    check(
+    check.that(
         options.group().getAddress().isMulticastAddress(),
         "-m %s is no multicast address".formatted(group));
     PrintWriter out = spec.commandLine().getOut();
     return device.run(spec, endpoint -> new Mckey(options, endpoint, Ipv6Text::of, out).run());
-  }
-
-  private void check(boolean holds, String otherwise) {
-    if (!holds) {
-      throw new ParameterException(spec.commandLine(), otherwise);
-    }
   }
 }

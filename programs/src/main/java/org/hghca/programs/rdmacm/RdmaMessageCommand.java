@@ -3,7 +3,6 @@ package org.hghca.programs.rdmacm;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
-import org.hghca.programs.Version;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -13,7 +12,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code hghca rdma-client} and {@code rdma-server}: the peer is the original or ours. */
-@Command(versionProvider = Version.class)
+@Command
 public final class RdmaMessageCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private RdmacmDevice device;
@@ -63,7 +62,6 @@ public final class RdmaMessageCommand implements Callable<Integer> {
     spec.remove(port);
     spec.addOption(server.toBuilder().description(address).build());
     spec.addOption(port);
-    spec.mixinStandardHelpOptions(true);
     return line;
   }
 

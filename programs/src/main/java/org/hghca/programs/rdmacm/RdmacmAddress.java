@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Optional;
+import org.hghca.programs.OptionCheck;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -19,10 +20,7 @@ final class RdmacmAddress {
    * @throws ParameterException when the host has no address, or there is no such port
    */
   static InetSocketAddress of(CommandSpec spec, String host, int port) {
-    if (port < 0 || port > LAST_PORT) {
-      throw new ParameterException(
-          spec.commandLine(), "-p must be from 0 to %d, not %d".formatted(LAST_PORT, port));
-    }
+    new OptionCheck(spec).range("-p", port, 0, LAST_PORT);
     try {
       return new InetSocketAddress(InetAddress.getByName(host), port);
     } catch (UnknownHostException e) {

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.hghca.programs.OptionCheck;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -76,9 +77,8 @@ final class RdmacmAddressing {
    * @throws ParameterException when it is below 0 or above the largest value
    */
   static void requireRange(CommandSpec spec, String option, Integer value, int largest) {
-    if (value != null && (value < 0 || value > largest)) {
-      throw new ParameterException(
-          spec.commandLine(), "%s must be from 0 to %d, not %d".formatted(option, largest, value));
+    if (value != null) {
+      new OptionCheck(spec).range(option, value, 0, largest);
     }
   }
 }

@@ -1,8 +1,8 @@
 package org.hghca.programs.rdmacm;
 
+import org.hghca.programs.OptionCheck;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /** How many connections the programs ucmatose, udaddy and mckey make, and what these carry. */
 final class RdmacmMessages {
@@ -30,21 +30,14 @@ final class RdmacmMessages {
   private int size = 100;
 
   int connections(CommandSpec spec) {
-    check(spec, "-c", connections, 1, MOST_CONNECTIONS);
+    new OptionCheck(spec).range("-c", connections, 1, MOST_CONNECTIONS);
     return connections;
   }
 
   Messages messages(CommandSpec spec) {
-    check(spec, "-C", count, 0, MOST_MESSAGES);
-    check(spec, "-S", size, 0, LONGEST_MESSAGE);
+    OptionCheck check = new OptionCheck(spec);
+    check.range("-C", count, 0, MOST_MESSAGES);
+    check.range("-S", size, 0, LONGEST_MESSAGE);
     return new Messages(count, size);
-  }
-
-  private static void check(CommandSpec spec, String option, int value, int least, int most) {
-    if (value < least || value > most) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "%s must be from %d to %d, not %d".formatted(option, least, most, value));
-    }
   }
 }

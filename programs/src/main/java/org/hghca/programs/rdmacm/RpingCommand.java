@@ -3,13 +3,12 @@ package org.hghca.programs.rdmacm;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
-import org.hghca.programs.Version;
+import org.hghca.programs.OptionCheck;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code hghca rping}: the pings of rping, with itself and with the original. */
@@ -20,8 +19,7 @@ import picocli.CommandLine.Spec;
           + " and writes it back by RDMA WRITE.",
       "Either end may be the original. Its debug option -d does not exist: -d names the device;"
           + " use --debug."
-    },
-    versionProvider = Version.class)
+    })
 public final class RpingCommand implements Callable<Integer> {
   private static final int LEAST_SIZE = 23;
   private static final int MOST_SIZE = 65_535;
@@ -99,15 +97,16 @@ public final class RpingCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    check(!ownQueuePair, "-q is not supported: queue pairs are the connection manager's");
-    check(
+    OptionCheck check = new OptionCheck(spec);
+    check.that(!ownQueuePair, "-q is not supported: queue pairs are the connection manager's");
+    check.that(
         size >= LEAST_SIZE && size <= MOST_SIZE,
         "Invalid size %d (valid range is %d to %d)".formatted(size, LEAST_SIZE, MOST_SIZE));
-    check(count >= 0, "Invalid count " + count);
-    check(side.server || address != null, "a client needs -a, the address of its server");
-    check(side.client || local == null, "-I is an option of the client");
-    check(side.client || !validate, "-V is an option of the client");
-    check(side.server || !persistent, "-P is an option of the server");
+    check.that(count >= 0, "Invalid count " + count);
+    check.that(side.server || address != null, "a client needs -a, the address of its server");
+    check.that(side.client || local == null, "-I is an option of the client");
+    check.that(side.client || !validate, "-V is an option of the client");
+    check.that(side.server || !persistent, "-P is an option of the server");
     InetSocketAddress server = RdmacmAddress.of(spec, address == null ? "0.0.0.0" : address, port);
     Rping.Options options =
         new Rping.Options(
@@ -122,11 +121,5 @@ public final class RpingCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     return device.run(spec, endpoint -> new Rping(options, endpoint, out, err).run());
-  }
-
-  private void check(boolean holds, String otherwise) {
-    if (!holds) {
-      throw new ParameterException(spec.commandLine(), otherwise);
-    }
   }
 }

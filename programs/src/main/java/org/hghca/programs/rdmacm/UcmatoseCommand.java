@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
-import org.hghca.programs.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,9 +16,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Make reliable connections and send messages both ways, as ucmatose of rdma-core does.",
       "Without -s it is the server. Either end may be the original."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 public final class UcmatoseCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private RdmacmDevice device;

@@ -2,7 +2,6 @@ package org.hghca.programs.rdmacm;
 
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
-import org.hghca.programs.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,9 +15,7 @@ import picocli.CommandLine.Spec;
       "Ask for UD queue pairs by address and send datagrams both ways, as udaddy of rdma-core"
           + " does.",
       "Without -s it is the server. Either end may be the original. Its port is always 7174."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 public final class UdaddyCommand implements Callable<Integer> {
   private static final int PORT = 7174;
 

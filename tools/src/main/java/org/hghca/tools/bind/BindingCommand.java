@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.tools.launch.Launcher;
 import org.hghca.vfio.kernel.Binding;
 import org.hghca.vfio.kernel.PciBus;
@@ -15,7 +14,7 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** Changes the drivers of PCI functions, or shows how. */
-@Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+@Command
 abstract class BindingCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
   @ParentCommand private Launcher main;

@@ -19,7 +19,6 @@ import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.wire.capture.CaptureException;
@@ -39,9 +38,7 @@ import picocli.CommandLine.Spec;
           + " now on.",
       "Ctrl-C or SIGTERM ends it with exit code 0, and so does the end of the server. Any number"
           + " may run at a time."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 public final class CaptureCommand implements Callable<Integer>, OutlivesReader {
   private static final String SCHEME = "vfio-user";
 

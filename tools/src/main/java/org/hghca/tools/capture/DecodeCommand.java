@@ -13,7 +13,6 @@ import java.util.stream.Collectors;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
 import org.hghca.programs.Json;
-import org.hghca.programs.Version;
 import org.hghca.wire.DropCounters;
 import org.hghca.wire.PacketPool;
 import org.hghca.wire.capture.CaptureException;
@@ -34,9 +33,7 @@ import picocli.CommandLine.Spec;
       "Ethernet with any number of VLAN tags, Linux cooked captures (tcpdump -i any), raw IP, null"
           + " and loop are read. What is left out is counted on stderr. Of a file that is cut off"
           + " or damaged the packets before that are printed, and the exit code is 1."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 public final class DecodeCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 

@@ -75,10 +75,6 @@ final class Card implements AutoCloseable {
     }
   }
 
-  CardOptions options() {
-    return options;
-  }
-
   /** The function without what records its commands and blocks accesses. */
   PciFunction untapped() {
     return function.untapped();
@@ -127,10 +123,6 @@ final class Card implements AutoCloseable {
   /** Whether its tables are mapped. */
   boolean isInitialized() {
     return tables != null;
-  }
-
-  RawTables tables() {
-    return tables;
   }
 
   /**

@@ -1,6 +1,8 @@
 package org.hghca.tools.card;
 
 import java.io.IOException;
+import org.hghca.tools.raw.CommandRecord;
+import org.hghca.abi.Hcr;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -12,8 +14,6 @@ import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.hghca.abi.HcrCommand;
-import org.hghca.abi.MapIcm;
-import org.hghca.abi.WriteMtt;
 
 /**
  * The words behind {@code hcr}.
@@ -168,17 +168,8 @@ record HcrLine(
   }
 
   private OptionalInt size(HcrCommand command) {
-    int entries = inModifierOrDefault();
-    return switch (command) {
-      case MAP_ICM ->
-          entries < 1 || entries > MapIcm.MAX_ENTRIES
-              ? OptionalInt.empty()
-              : OptionalInt.of(MapIcm.size(entries));
-      case WRITE_MTT ->
-          entries < 1 || entries > WriteMtt.MAX_ENTRIES
-              ? OptionalInt.empty()
-              : OptionalInt.of(WriteMtt.size(entries));
-      default -> OptionalInt.of(command.inboxSize());
-    };
+    int word = Hcr.command(command.code(), opModifierOrDefault());
+    int size = CommandRecord.inboxSize(word, inModifierOrDefault());
+    return size == 0 ? OptionalInt.empty() : OptionalInt.of(size);
   }
 }

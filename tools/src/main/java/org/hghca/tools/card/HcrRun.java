@@ -59,7 +59,8 @@ final class HcrRun {
     long immediate = line.immediate().orElse(0);
     End end = give(line.opcode(), opModifier, inModifier, line.inbox().map(_ -> inbox), immediate);
     reply.put("status", end.status());
-    reply.put("status_name", statusName(end.status()));
+    reply.put(
+        "status_name", CommandStatus.of(end.status()).map(CommandStatus::name).orElse("unknown"));
     reply.put("out_param", Shown.hex(end.outParam(), 16));
     reply.put("microseconds", end.micros());
     if (end.isOk() && end.outbox().length > 0) {
@@ -72,10 +73,6 @@ final class HcrRun {
       card.recognize(DeviceLimits.decode(MemorySegment.ofArray(end.outbox())));
       reply.put("profile", card.profileName());
     }
-  }
-
-  private static String statusName(int status) {
-    return CommandStatus.of(status).map(CommandStatus::name).orElse("unknown");
   }
 
   private String names() {

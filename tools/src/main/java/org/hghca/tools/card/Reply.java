@@ -5,41 +5,19 @@ import java.util.List;
 import java.util.Map;
 import org.hghca.tools.card.fields.Fields;
 
-/** The result of one line. Immutable as far as its readers can tell. */
-public final class Reply {
-  private final String command;
-  private final Fields fields;
-  private final String error;
-  private final boolean stopped;
-
-  /**
-   * A result.
-   *
-   * @param command the line
-   * @param fields what was found, also before a failure
-   * @param error why the line has failed; empty when it has not
-   * @param stopped whether the card has stopped answering
-   */
-  Reply(String command, Fields fields, String error, boolean stopped) {
-    this.command = command;
-    this.fields = fields;
-    this.error = error;
-    this.stopped = stopped;
-  }
+/**
+ * The result of one line. Immutable as far as its readers can tell.
+ *
+ * @param command the line
+ * @param fields what was found, also before a failure
+ * @param error why the line has failed, in one line; empty when it has not
+ * @param isStopped whether the card has stopped answering
+ */
+public record Reply(String command, Fields fields, String error, boolean isStopped) {
 
   /** Whether the line has done what it says. */
   public boolean isOk() {
     return error.isEmpty();
-  }
-
-  /** Why it has failed, in one line; empty when it has not. */
-  public String error() {
-    return error;
-  }
-
-  /** Whether the card has stopped answering. */
-  public boolean isStopped() {
-    return stopped;
   }
 
   /** The values as text. */

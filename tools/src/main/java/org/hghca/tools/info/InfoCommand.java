@@ -10,7 +10,6 @@ import org.hghca.driver.PinnedMemory;
 import org.hghca.programs.EmbeddedHca;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.Json;
-import org.hghca.programs.Version;
 import org.hghca.tools.launch.Launcher;
 import org.hghca.tools.launch.Plugin;
 import org.hghca.verbs.Context;
@@ -37,9 +36,7 @@ import picocli.CommandLine.TypeConversionException;
     name = "info",
     description =
         "Print the attributes of devices, as ibv_devinfo does, and what the card reports. Of a"
-            + " virtio network device without RoCE: what it offers, and why it has no verbs.",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+            + " virtio network device without RoCE: what it offers, and why it has no verbs.")
 public final class InfoCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @ParentCommand private Launcher main;

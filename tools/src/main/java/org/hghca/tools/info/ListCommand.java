@@ -3,7 +3,6 @@ package org.hghca.tools.info;
 import java.io.PrintWriter;
 import java.util.List;
 import org.hghca.programs.EmbeddedHca;
-import org.hghca.programs.Version;
 import org.hghca.tools.launch.Launcher;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevice;
@@ -19,11 +18,7 @@ import picocli.CommandLine.Spec;
  * {@code hghca list}: the devices, in the format of {@code ibv_devices}; on stderr, functions that
  * look like a card but cannot be opened in their current state.
  */
-@Command(
-    name = "list",
-    description = "List the devices, as ibv_devices does.",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+@Command(name = "list", description = "List the devices, as ibv_devices does.")
 public final class ListCommand implements Runnable {
   @Spec private CommandSpec spec;
   @ParentCommand private Launcher main;

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import org.hghca.model.CardFault;
 import org.hghca.programs.Json;
-import org.hghca.programs.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -17,9 +16,7 @@ import picocli.CommandLine.Spec;
     name = "faults",
     description =
         "List the faults that software cards play with fault=<name> in their locator, what a card"
-            + " does then, and what a bring-up must conclude.",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+            + " does then, and what a bring-up must conclude.")
 final class FaultsCommand implements Runnable {
   @Spec private CommandSpec spec;
 

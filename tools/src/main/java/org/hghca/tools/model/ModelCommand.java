@@ -1,6 +1,5 @@
 package org.hghca.tools.model;
 
-import org.hghca.programs.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -10,8 +9,6 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "model",
     description = "The software HCA by itself.",
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {ServeCommand.class, FaultsCommand.class})
 public final class ModelCommand implements Runnable {

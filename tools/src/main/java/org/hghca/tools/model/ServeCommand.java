@@ -21,7 +21,6 @@ import org.hghca.model.SoftwareHca;
 import org.hghca.model.VirtioProvider;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.UndoStack;
@@ -47,9 +46,7 @@ import picocli.CommandLine.TypeConversionException;
       "'hghca capture' sees the packets of each: by a second socket, <path>.capture.",
       "Each prints a line when it is ready. SIGTERM or SIGINT ends it with exit code 0,"
           + " and removes the sockets."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 final class ServeCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
 

@@ -66,7 +66,7 @@ public final class IcmPages {
         .isPresent();
   }
 
-  private static long base(InitHca bases, IcmTable table) {
+  static long base(InitHca bases, IcmTable table) {
     return switch (table) {
       case QPC -> bases.qpcBase();
       case CQC -> bases.cqcBase();

@@ -75,13 +75,7 @@ public final class RawTables implements AutoCloseable {
 
   /** Where a table lies in ICM. */
   public long base(IcmTable table) {
-    return switch (table) {
-      case QPC -> layout.qpcBase();
-      case CQC -> layout.cqcBase();
-      case EQC -> layout.eqcBase();
-      case MPT -> layout.mptBase();
-      case MTT -> layout.mttBase();
-    };
+    return IcmPages.base(layout, table);
   }
 
   /**
@@ -156,21 +150,9 @@ public final class RawTables implements AutoCloseable {
     int first = nextMtt(pages(mapping));
     writePages(mapping, first, order);
     int index = nextMpt++;
-    Mpt entry =
-        new Mpt(
-            MptFlags.MIO | MptFlags.REGION | access,
-            0, // log2 of the page size, minus 12
-            KEY_VARIANT << KEY_VARIANT_SHIFT | index,
-            pd,
-            start,
-            mapping.segment().byteSize(),
-            0,
-            0,
-            0,
-            first,
-            0);
-    commands.sw2hwMpt(index, entry);
-    return new RawRegion(mapping, index, entry);
+    int key = KEY_VARIANT << KEY_VARIANT_SHIFT | index;
+    return enter(
+        mapping, index, MptFlags.MIO | MptFlags.REGION | access, key, pd, start, first);
   }
 
   /**
@@ -192,21 +174,18 @@ public final class RawTables implements AutoCloseable {
     commands.hw2swMpt(region.index());
     writePages(region.mapping(), Math.toIntExact(first), order);
     Mpt old = region.entry();
-    Mpt entry =
-        new Mpt(
-            old.flags(),
-            old.pageSize(),
-            old.key() + (1 << KEY_VARIANT_SHIFT),
-            old.pd(),
-            old.start(),
-            old.length(),
-            0,
-            0,
-            0,
-            first,
-            0);
-    commands.sw2hwMpt(region.index(), entry);
-    return new RawRegion(region.mapping(), region.index(), entry);
+    int key = old.key() + (1 << KEY_VARIANT_SHIFT);
+    return enter(
+        region.mapping(), region.index(), old.flags(), key, old.pd(), old.start(), first);
+  }
+
+  private RawRegion enter(
+      DmaMapping mapping, int index, int flags, int key, int pd, long start, long first) {
+    int pageSizeLog = 0; // minus 12
+    long length = mapping.segment().byteSize();
+    Mpt entry = new Mpt(flags, pageSizeLog, key, pd, start, length, 0, 0, 0, first, 0);
+    commands.sw2hwMpt(index, entry);
+    return new RawRegion(mapping, index, entry);
   }
 
   private void writePages(DmaMapping mapping, int first, IntUnaryOperator order) {

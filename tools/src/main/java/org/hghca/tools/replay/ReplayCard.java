@@ -154,11 +154,6 @@ public final class ReplayCard implements AutoCloseable {
     return function;
   }
 
-  /** Where its HCR is in BAR0. */
-  long hcrBase() {
-    return hcrBase;
-  }
-
   RawHcr hcr() {
     return hcr;
   }

@@ -11,7 +11,6 @@ import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.tools.bringup.board.BoardOptions;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.vfio.DriverParameter;
@@ -36,9 +35,7 @@ import picocli.CommandLine.Spec;
           + " reset. Data that the run received from another device does not arrive again.",
       "Exit code 0 when there is no difference, 1 when there is one, 2 when the trace cannot be"
           + " played."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 public final class ReplayCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
 

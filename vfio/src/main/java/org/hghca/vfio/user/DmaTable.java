@@ -134,52 +134,42 @@ final class DmaTable {
     return low;
   }
 
-  synchronized boolean read(long iova, MemorySegment destination, long offset, long length) {
+  boolean read(long iova, MemorySegment destination, long offset, long length) {
+    return move(iova, destination, offset, length, false);
+  }
+
+  boolean write(long iova, MemorySegment source, long offset, long length) {
+    return move(iova, source, offset, length, true);
+  }
+
+  private synchronized boolean move(
+      long iova, MemorySegment memory, long offset, long length, boolean write) {
     if (length == 0) {
       return true;
     }
     int at = firstNotBelow(iova);
-    if (!check(at, iova, length, false)) {
+    if (!check(at, iova, length, write)) {
       return false;
     }
     long done = 0;
     while (done < length) {
       Range range = ranges[at++];
-      long part = Math.min(length - done, range.last - (iova + done) + 1);
-      if (range.file == null
-          ? !remote.read(iova + done, destination, offset + done, part)
-          : !copyFrom(range, iova + done, destination, offset + done, part)) {
-        return fault(iova, length, false, gone(range));
+      long from = iova + done;
+      long part = Math.min(length - done, range.last - from + 1);
+      boolean moved =
+          write
+              ? writePart(range, from, memory, offset + done, part)
+              : readPart(range, from, memory, offset + done, part);
+      if (!moved) {
+        return fault(
+            iova,
+            length,
+            write,
+            range.file == null ? "the client did not serve it" : "the client's memory is gone");
       }
       done += part;
     }
     return true;
-  }
-
-  synchronized boolean write(long iova, MemorySegment source, long offset, long length) {
-    if (length == 0) {
-      return true;
-    }
-    int at = firstNotBelow(iova);
-    if (!check(at, iova, length, true)) {
-      return false;
-    }
-    long done = 0;
-    while (done < length) {
-      Range range = ranges[at++];
-      long part = Math.min(length - done, range.last - (iova + done) + 1);
-      if (range.file == null
-          ? !remote.write(iova + done, source, offset + done, part)
-          : !copyTo(range, iova + done, source, offset + done, part)) {
-        return fault(iova, length, true, gone(range));
-      }
-      done += part;
-    }
-    return true;
-  }
-
-  private static String gone(Range range) {
-    return range.file == null ? "the client did not serve it" : "the client's memory is gone";
   }
 
   /** Whether all of an access is allowed, before any of it is done. */
@@ -205,8 +195,11 @@ final class DmaTable {
     return fault(iova, length, write, "not mapped");
   }
 
-  private boolean copyFrom(
+  private boolean readPart(
       Range range, long iova, MemorySegment destination, long offset, long length) {
+    if (range.file == null) {
+      return remote.read(iova, destination, offset, length);
+    }
     try {
       long at = range.fileOffset + iova - range.first;
       MemorySegment.copy(range.file.memory(), at, destination, offset, length);
@@ -217,7 +210,11 @@ final class DmaTable {
     }
   }
 
-  private boolean copyTo(Range range, long iova, MemorySegment source, long offset, long length) {
+  private boolean writePart(
+      Range range, long iova, MemorySegment source, long offset, long length) {
+    if (range.file == null) {
+      return remote.write(iova, source, offset, length);
+    }
     try {
       MemorySegment memory = range.file.memory();
       long at = range.fileOffset + iova - range.first;

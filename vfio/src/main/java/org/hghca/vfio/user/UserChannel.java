@@ -160,10 +160,6 @@ final class UserChannel implements AutoCloseable {
     handshakeBy = 0;
   }
 
-  boolean isClosed() {
-    return closed;
-  }
-
   /** Whether the connection ended because the peer has closed its socket. */
   boolean hasHungUp() {
     return hungUp;

@@ -96,11 +96,7 @@ final class UserRegion implements MmioHandler {
       return null;
     }
     return MemorySegment.ofAddress(address)
-        .reinterpret(length, arena, memory -> unmap(system, address, length));
-  }
-
-  private static void unmap(SystemCalls system, long address, long length) {
-    system.munmap(address, length);
+        .reinterpret(length, arena, memory -> system.munmap(address, length));
   }
 
   /** All ones if there is no reply, as on a bus. */

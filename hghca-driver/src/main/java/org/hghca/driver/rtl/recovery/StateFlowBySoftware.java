@@ -431,7 +431,7 @@ public final class StateFlowBySoftware implements StateFlow, RtlReports {
 
   private boolean lookAtSends(long now) {
     warnOfLastPsn();
-    if (sends.isAtLastPsn() && isIdle()) {
+    if (sends.isAtLastPsn() && work.ofSends().unfinished() == 0) {
       endAtLastPsn(now);
       return true;
     }
@@ -440,10 +440,6 @@ public final class StateFlowBySoftware implements StateFlow, RtlReports {
       timeOut(now);
     }
     return found != SendTimeout.Found.IDLE;
-  }
-
-  private boolean isIdle() {
-    return work.ofSends().unfinished() == 0;
   }
 
   /** What was rung is complete, and the next send would have the last PSN, which stops the card. */

@@ -3,6 +3,7 @@ package org.hghca.programs.perf.command;
 import java.time.Duration;
 import java.util.Optional;
 import org.hghca.programs.CNumber;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.PerfTest;
 import org.hghca.programs.perf.Verb;
@@ -140,7 +141,8 @@ final class PerfAmountOptions {
     return test == PerfTest.IB_WRITE_BW ? WRITE_ITERATIONS : ITERATIONS;
   }
 
-  Parameters.Amount amount(PerfCheck check, PerfTest test, QpType type, Parameters.Queues queues) {
+  Parameters.Amount amount(
+      OptionCheck check, PerfTest test, QpType type, Parameters.Queues queues) {
     check.that(
         test.verb() != Verb.ATOMIC || size == null || size == ATOMIC_BYTES,
         "Message size cannot be changed for Atomic tests: -s");
@@ -162,7 +164,8 @@ final class PerfAmountOptions {
         rate(check, test, queues));
   }
 
-  private Optional<Parameters.Span> span(PerfCheck check, PerfTest test, Parameters.Queues queues) {
+  private Optional<Parameters.Span> span(
+      OptionCheck check, PerfTest test, Parameters.Queues queues) {
     check.that(margin == null || seconds != null, "-f needs -D");
     if (!isTimed()) {
       return Optional.empty();
@@ -189,7 +192,7 @@ final class PerfAmountOptions {
   }
 
   private Optional<Parameters.RateLimit> rate(
-      PerfCheck check, PerfTest test, Parameters.Queues queues) {
+      OptionCheck check, PerfTest test, Parameters.Queues queues) {
     check.that(
         rateLimitType == null || rateLimitType.equals("SW"),
         "--rate_limit_type %s is not supported: the device has no pacing; SW is"

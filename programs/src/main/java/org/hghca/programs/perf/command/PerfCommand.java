@@ -1,6 +1,5 @@
 package org.hghca.programs.perf.command;
 
-import org.hghca.programs.Version;
 import org.hghca.programs.perf.PerfTest;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -15,8 +14,6 @@ import picocli.CommandLine.Spec;
       "Measure throughput and latency, as the programs of perftest do.",
       "Either end may be the original, from version 5.70 on."
     },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND")
 public final class PerfCommand implements Runnable {
   @Spec private CommandSpec spec;

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.programs.perf.PerfException;
 import org.hghca.programs.perf.compare.Comparison;
 import org.hghca.programs.perf.compare.Difference;
@@ -28,9 +28,7 @@ import picocli.CommandLine.Spec;
       "Compare results that --out_json of perftest or of hghca perf wrote, by test and size.",
       "Repeat runs on both sides: the interval is Welch's, of the difference of the means, in"
           + " percent of the old one. If it spans 0, no difference is shown."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 final class PerfCompareCommand implements Callable<Integer>, OutlivesReader {
   private static final String ROW = "%-34s %4s %8s  %-13s %14s %14s %10s  %-22s %s";
 
@@ -70,7 +68,7 @@ final class PerfCompareCommand implements Callable<Integer>, OutlivesReader {
 
   @Override
   public Integer call() {
-    PerfCheck check = new PerfCheck(spec);
+    OptionCheck check = new OptionCheck(spec);
     check.that(confidence >= 50 && confidence <= 99.9, "--confidence must be from 50 to 99.9");
     check.that(most == null || most >= 0, "--max-loss must be 0 or more");
     Comparison comparison =

@@ -1,6 +1,7 @@
 package org.hghca.programs.perf.command;
 
 import java.util.Optional;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.perf.Multicast;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.PerfTest;
@@ -25,14 +26,14 @@ final class PerfGroupOptions {
   private String group;
 
   /** Whether datagrams go to a group, which those of SEND tests can. */
-  boolean isMulticast(PerfCheck check, PerfTest test) {
+  boolean isMulticast(OptionCheck check, PerfTest test) {
     check.that(
         !multicast || test.verb() == Verb.SEND,
         "MultiCast feature only available on SEND verb: -g");
     return multicast;
   }
 
-  Optional<Multicast> multicast(PerfCheck check, Parameters.Queues queues) {
+  Optional<Multicast> multicast(OptionCheck check, Parameters.Queues queues) {
     check.that(group == null || multicast, "-M needs -g");
     if (!multicast) {
       return Optional.empty();

@@ -1,6 +1,7 @@
 package org.hghca.programs.perf.command;
 
 import org.hghca.programs.CNumber;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.Parameters.AtomicKind;
 import org.hghca.programs.perf.PerfTest;
@@ -94,7 +95,8 @@ final class PerfQueueOptions {
       description = "CMP_AND_SWAP or FETCH_AND_ADD, of atomic tests (default: FETCH_AND_ADD).")
   private AtomicKind atomic;
 
-  Parameters.Queues queues(PerfCheck check, PerfTest test, QpType type, PerfAmountOptions amount) {
+  Parameters.Queues queues(
+      OptionCheck check, PerfTest test, QpType type, PerfAmountOptions amount) {
     boolean bandwidth = test.isBandwidth();
     check.that(bandwidth || pairs == 1, "Multiple QPs only available on bw tests: -q");
     check.range("-q", pairs, 1, MOST_PAIRS);
@@ -130,7 +132,7 @@ final class PerfQueueOptions {
         atomic == null ? AtomicKind.FETCH_AND_ADD : atomic);
   }
 
-  private int sendDepth(PerfCheck check, PerfTest test, PerfAmountOptions amount) {
+  private int sendDepth(OptionCheck check, PerfTest test, PerfAmountOptions amount) {
     int depth = sendDepth == null ? test.isBandwidth() ? BANDWIDTH_DEPTH : 1 : sendDepth;
     check.range("-t", depth, 1, MOST_DEPTH);
     if (!amount.isTimed()) {
@@ -142,7 +144,8 @@ final class PerfQueueOptions {
     return depth;
   }
 
-  private int receiveDepth(PerfCheck check, PerfTest test, QpType type, PerfAmountOptions amount) {
+  private int receiveDepth(
+      OptionCheck check, PerfTest test, QpType type, PerfAmountOptions amount) {
     if (test.verb() != Verb.SEND) {
       return 1;
     }
@@ -159,7 +162,7 @@ final class PerfQueueOptions {
   }
 
   private int moderation(
-      PerfCheck check, PerfTest test, QpType type, PerfAmountOptions amount, int depth) {
+      OptionCheck check, PerfTest test, QpType type, PerfAmountOptions amount, int depth) {
     if (moderation != null) {
       check.range("-Q", moderation, 1, MOST_MODERATION);
       check.that(
@@ -175,7 +178,7 @@ final class PerfQueueOptions {
     return large ? 1 : Math.min(MODERATION, depth);
   }
 
-  private int inline(PerfCheck check, PerfTest test, QpType type) {
+  private int inline(OptionCheck check, PerfTest test, QpType type) {
     if (inline != null) {
       check.range("-I", inline, 0, MOST_INLINE);
       return inline;

@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.hghca.programs.Json;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.ReportFile;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.Parameters.Only;
@@ -86,7 +87,7 @@ final class PerfReportOptions {
       description = "Print one number: bandwidth, message_rate or latency.")
   private String only;
 
-  Parameters.Report report(PerfCheck check, PerfTest test, PerfAmountOptions amount) {
+  Parameters.Report report(OptionCheck check, PerfTest test, PerfAmountOptions amount) {
     boolean bandwidth = test.isBandwidth();
     check.that(bandwidth || !noPeak, "NoPeak only valid for BW tests: -N");
     check.that(bandwidth || !gigabits, "--report_gbits is an option of throughput tests");
@@ -103,7 +104,7 @@ final class PerfReportOptions {
         limits(check, bandwidth));
   }
 
-  private Limits limits(PerfCheck check, boolean bandwidth) {
+  private Limits limits(OptionCheck check, boolean bandwidth) {
     check.that(
         bandwidth || leastBandwidth == null && leastMessageRate == null,
         "--min-bw, -w and -y are options of throughput tests");
@@ -145,7 +146,7 @@ final class PerfReportOptions {
     return ReportFile.tries(err, () -> file().ifPresent(file -> file.write(document, out)));
   }
 
-  private Optional<Only> only(PerfCheck check, boolean bandwidth) {
+  private Optional<Only> only(OptionCheck check, boolean bandwidth) {
     if (only == null) {
       return Optional.empty();
     }
@@ -157,7 +158,7 @@ final class PerfReportOptions {
     };
   }
 
-  private static Optional<Only> only(PerfCheck check, boolean known, Only number) {
+  private static Optional<Only> only(OptionCheck check, boolean known, Only number) {
     check.that(
         known,
         "--output must be bandwidth or message_rate of a throughput test, latency of a latency"

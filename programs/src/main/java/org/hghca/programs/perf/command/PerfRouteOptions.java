@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.hghca.programs.CNumber;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.perf.Multicast;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.verbs.Mtu;
@@ -89,7 +90,7 @@ final class PerfRouteOptions {
       description = "Retries of connections with -R or -z, 0 to 7 (default: 7).")
   private Integer retryCount;
 
-  Parameters.Route route(PerfCheck check, QpType type, Optional<Multicast> multicast) {
+  Parameters.Route route(OptionCheck check, QpType type, Optional<Multicast> multicast) {
     check.that(multicast.isEmpty() || !connected, "-R is not supported with -g");
     Parameters.Meeting meeting = meeting(check, type);
     check.range("-i", port, 1, 255);
@@ -122,7 +123,7 @@ final class PerfRouteOptions {
     return OptionalInt.of(gidIndex);
   }
 
-  private Parameters.Meeting meeting(PerfCheck check, QpType type) {
+  private Parameters.Meeting meeting(OptionCheck check, QpType type) {
     check.that(!connected || type != QpType.UC, "UC is not supported in librdmacm: -c UC with -R");
     check.that(typeOfService == null || connected, "-T needs -R");
     check.that(retryCount == null || connected || talking, "--retry_count needs -R or -z");
@@ -142,7 +143,7 @@ final class PerfRouteOptions {
     return talking ? Parameters.Meeting.TALK : Parameters.Meeting.TCP;
   }
 
-  private Optional<Mtu> mtu(PerfCheck check) {
+  private Optional<Mtu> mtu(OptionCheck check) {
     if (mtu == null) {
       return Optional.empty();
     }

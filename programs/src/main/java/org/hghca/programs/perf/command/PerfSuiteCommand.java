@@ -17,6 +17,7 @@ import org.hghca.programs.GivenCommand;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.Json;
 import org.hghca.programs.NotOpenedException;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.programs.ReportFile;
 import org.hghca.programs.TraceOption;
@@ -47,9 +48,7 @@ import picocli.CommandLine.Spec;
           + " process, as one report that 'hghca perf compare' reads.",
       "The devices are two software HCAs joined by a cable, unless others are named. A row that"
           + " fails says why, and the next one follows; the exit code is then 1."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
   private static final List<String> SOFTWARE_HCAS =
       List.of("model:left?cable=perf", "model:right?cable=perf");
@@ -107,7 +106,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
 
   @Override
   public Integer call() {
-    PerfCheck check = new PerfCheck(spec);
+    OptionCheck check = new OptionCheck(spec);
     check.that(
         devices.size() <= 2, "Two sides, so at most two devices: --ib-dev was given more often");
     check.that(
@@ -259,7 +258,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
   }
 
   /** The tests of the given names; picocli would call a name that cannot be converted unmatched. */
-  private List<PerfTest> programs(PerfCheck check) {
+  private List<PerfTest> programs(OptionCheck check) {
     List<String> all = Arrays.stream(PerfTest.values()).map(PerfTest::program).toList();
     chosen.forEach(
         name ->

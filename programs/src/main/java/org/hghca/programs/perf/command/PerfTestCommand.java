@@ -11,10 +11,10 @@ import org.hghca.programs.DeviceOption;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.NotOpenedException;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.programs.TraceOption;
 import org.hghca.programs.UnsupportedOptions;
-import org.hghca.programs.Version;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.PerfException;
 import org.hghca.programs.perf.PerfTest;
@@ -34,7 +34,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code hghca perf ib_...}: one program of perftest. */
-@Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+@Command
 public final class PerfTestCommand implements Callable<Integer>, OutlivesReader {
   private static final int LAST_PORT = 65_535;
 
@@ -117,7 +117,7 @@ public final class PerfTestCommand implements Callable<Integer>, OutlivesReader 
   }
 
   private Parameters parameters() {
-    PerfCheck check = new PerfCheck(spec);
+    OptionCheck check = new OptionCheck(spec);
     check.range("-p", port, 1, LAST_PORT);
     QpType type = type();
     Parameters.Queues filled = queues.queues(check, test, type, amount);
@@ -141,7 +141,7 @@ public final class PerfTestCommand implements Callable<Integer>, OutlivesReader 
   }
 
   private QpType type() {
-    PerfCheck check = new PerfCheck(spec);
+    OptionCheck check = new OptionCheck(spec);
     boolean multicast = groups.isMulticast(check, test);
     String usual = multicast ? "UD" : "RC";
     String name = connection == null ? usual : connection.toUpperCase(Locale.ROOT);

@@ -25,11 +25,7 @@ public final class Completed {
 
   /** Waits for the next one; false when the thread was interrupted. */
   public boolean await() {
-    return await(Completed::never);
-  }
-
-  private static boolean never() {
-    return false;
+    return await(() -> false);
   }
 
   /** The same, until there is no use in it any more. */

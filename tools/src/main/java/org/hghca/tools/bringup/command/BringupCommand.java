@@ -57,8 +57,6 @@ import picocli.CommandLine.Spec;
           + " command while it runs, and is reset before and after. Ctrl-C ends it and writes the"
           + " report of the completed steps."
     },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     subcommands = BringupCompareCommand.class)
 public final class BringupCommand implements Callable<Integer>, OutlivesReader {
   private static final String AUTO = "auto";

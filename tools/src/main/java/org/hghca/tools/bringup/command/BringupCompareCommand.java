@@ -8,7 +8,6 @@ import java.util.concurrent.Callable;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.tools.bringup.compare.RecordedReport;
 import org.hghca.tools.bringup.compare.ReportComparison;
 import org.hghca.tools.bringup.compare.ReportReader;
@@ -30,9 +29,7 @@ import picocli.CommandLine.Spec;
           + " 10 ms of a step. With fewer, speeds are not compared, and a step differs when it"
           + " takes ten times as long, and a second more.",
       "Exit code 0 when nothing differs, 1 when something does, 2 when a file cannot be compared."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 final class BringupCompareCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
   @ParentCommand private BringupCommand bringup;

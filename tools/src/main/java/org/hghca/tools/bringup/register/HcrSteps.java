@@ -123,7 +123,8 @@ public final class HcrSteps {
   }
 
   private void nop(Observation o) {
-    boolean rtl = isAtRtl();
+    boolean rtl =
+        board.named().map(profile -> profile != HardwareProfile.S).orElse(!board.isDocumentHcr());
     // An event for the end of a command needs an event queue, which the RTL does not look for.
     int word = Hcr.command(HcrCommand.NOP.code(), rtl ? 5 : 0) | (rtl ? Hcr.EVENT : 0);
     int status = rtl ? CommandStatus.BAD_OP.code() : CommandStatus.OK.code();
@@ -153,13 +154,6 @@ public final class HcrSteps {
     saw(o, ended);
     o.check(ended == expected, "opcode fffh ended with dword 18h %08x".formatted(ended));
     checkAfter(o);
-  }
-
-  private boolean isAtRtl() {
-    return board
-        .named()
-        .map(profile -> profile != HardwareProfile.S)
-        .orElse(!board.isDocumentHcr());
   }
 
   private void saw(Observation o, int ended) {

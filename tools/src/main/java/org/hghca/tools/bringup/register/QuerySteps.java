@@ -1,6 +1,5 @@
 package org.hghca.tools.bringup.register;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -279,11 +278,9 @@ public final class QuerySteps {
 
   /** The limits with all reserved bits zero. */
   private static byte[] encoded(DeviceLimits limits) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment mailbox = arena.allocate(DeviceLimits.LAYOUT.size());
-      limits.encode(mailbox);
-      return mailbox.toArray(ValueLayout.JAVA_BYTE);
-    }
+    byte[] mailbox = new byte[DeviceLimits.LAYOUT.size()];
+    limits.encode(MemorySegment.ofArray(mailbox));
+    return mailbox;
   }
 
   private static boolean isPlausible(Observation o, DeviceLimits limits) {
@@ -366,15 +363,15 @@ public final class QuerySteps {
 
   private void badParameters(Observation o) {
     o.expect("status 03 for each");
-    refused(o, HcrCommand.QUERY_DEV_LIM, 0);
-    refused(o, HcrCommand.QUERY_ADAPTER, 0);
-    refused(o, HcrCommand.INIT_HCA, 0);
-    refused(o, HcrCommand.MAD_IFC, 0);
+    refused(o, HcrCommand.QUERY_DEV_LIM);
+    refused(o, HcrCommand.QUERY_ADAPTER);
+    refused(o, HcrCommand.INIT_HCA);
+    refused(o, HcrCommand.MAD_IFC);
   }
 
   /** Gives a command without any mailbox. */
-  private void refused(Observation o, HcrCommand command, int opModifier) {
-    int word = board.hcr().give(Hcr.command(command.code(), opModifier), 0, 0, 0, TOKEN);
+  private void refused(Observation o, HcrCommand command) {
+    int word = board.hcr().give(Hcr.command(command.code(), 0), 0, 0, 0, TOKEN);
     o.saw("%s without mailbox: %s".formatted(command, CommandStatus.describe(Hcr.status(word))));
     o.check(
         Hcr.status(word) == CommandStatus.BAD_PARAM.code(),

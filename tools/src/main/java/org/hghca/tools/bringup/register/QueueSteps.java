@@ -1,6 +1,5 @@
 package org.hghca.tools.bringup.register;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -191,10 +190,8 @@ public final class QueueSteps {
   }
 
   private static byte[] bytes(QueuePairContext context) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment mailbox = arena.allocate(QueuePairContext.LAYOUT.size());
-      context.encode(mailbox);
-      return mailbox.toArray(ValueLayout.JAVA_BYTE);
-    }
+    byte[] mailbox = new byte[QueuePairContext.LAYOUT.size()];
+    context.encode(MemorySegment.ofArray(mailbox));
+    return mailbox;
   }
 }

@@ -77,12 +77,10 @@ final class RawQueuePair {
     completionQueue =
         tables.register(tables.allocate(MapIcm.PAGE_SIZE), PD, MptFlags.LOCAL_WRITE, 0);
     Cqe.fill(completionQueue.segment(), 0, 1 << CQ_LOG);
-    commands.sw2hwCq(cqn, completionContext());
-  }
-
-  private CompletionQueueContext completionContext() {
-    return new CompletionQueueContext(
-        CompletionQueueContext.TRANSLATE, 0, CQ_LOG, 0, 0, PD, completionQueue.key(), cqn);
+    commands.sw2hwCq(
+        cqn,
+        new CompletionQueueContext(
+            CompletionQueueContext.TRANSLATE, 0, CQ_LOG, 0, 0, PD, completionQueue.key(), cqn));
   }
 
   int qpn() {

@@ -16,7 +16,6 @@ import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.tools.bringup.board.BoardOptions;
 import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.card.CardOptions;
@@ -41,9 +40,7 @@ import picocli.CommandLine.Spec;
       "The card belongs to this command while it runs. At the end, also by Ctrl-C, its bus"
           + " mastering is off, and it is reset if it can be reset. What can stop a card is refused"
           + " without --unsafe behind the command."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 public final class CardCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
 
@@ -77,7 +74,10 @@ public final class CardCommand implements Callable<Integer>, OutlivesReader {
     CardOptions options = options();
     Reader in;
     try {
-      in = script == null ? new InputStreamReader(System.in, StandardCharsets.UTF_8) : read(script);
+      in =
+          script == null
+              ? new InputStreamReader(System.in, StandardCharsets.UTF_8)
+              : new StringReader(Files.readString(script));
     } catch (IOException e) {
       return failed(
           ExitCode.USAGE, "--script: %s cannot be read: %s".formatted(script, FileFailure.why(e)));
@@ -95,10 +95,6 @@ public final class CardCommand implements Callable<Integer>, OutlivesReader {
       return failed(
           ExitCode.FAILED, "the commands cannot be read: " + FileFailure.why(e.getCause()));
     }
-  }
-
-  private static Reader read(Path file) throws IOException {
-    return new StringReader(Files.readString(file));
   }
 
   private CardOptions options() {

@@ -157,11 +157,6 @@ public final class CqeSlots implements Slots {
   }
 
   @Override
-  public List<Fields> parts(int slot) {
-    return List.of();
-  }
-
-  @Override
   public List<String> problems(int slot) {
     List<String> problems = new ArrayList<>();
     if (!isValid(slot)) {

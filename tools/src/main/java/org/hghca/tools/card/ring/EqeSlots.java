@@ -80,11 +80,6 @@ public final class EqeSlots implements Slots {
   }
 
   @Override
-  public List<Fields> parts(int slot) {
-    return List.of();
-  }
-
-  @Override
   public List<String> problems(int slot) {
     List<String> problems = new ArrayList<>();
     int owner = Eqe.owner(ring, at(slot));

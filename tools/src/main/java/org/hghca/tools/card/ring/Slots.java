@@ -15,7 +15,9 @@ public interface Slots {
   Fields fields(int slot);
 
   /** The parts of a slot in their order, each on a line; empty where its fields are all. */
-  List<Fields> parts(int slot);
+  default List<Fields> parts(int slot) {
+    return List.of();
+  }
 
   /** What is inconsistent in a slot, one a line. */
   List<String> problems(int slot);

@@ -12,11 +12,11 @@ import org.hghca.programs.ExitCode;
 import org.hghca.programs.GivenCommand;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.Json;
+import org.hghca.programs.OptionCheck;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.programs.Version;
 import org.hghca.programs.perf.Parameters;
 import org.hghca.programs.perf.PerfTest;
-import org.hghca.programs.perf.command.PerfCheck;
 import org.hghca.programs.perf.command.PerfTestCommand;
 import org.hghca.programs.perf.command.ProgressLine;
 import org.hghca.programs.perf.page.Environment;
@@ -33,9 +33,7 @@ import picocli.CommandLine.Spec;
           + " UDP), over TCP and UDP sockets of the loopback interface, and as copies of memory,"
           + " all of it in this process and in the same rounds. The figures are medians.",
       "A row that fails says why, and the exit code is then 1."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader {
   private static final int MOST_SECONDS = 3600;
   private static final double NANOS = 1e9;
@@ -64,7 +62,7 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
 
   @Override
   public Integer call() {
-    PerfCheck check = new PerfCheck(spec);
+    OptionCheck check = new OptionCheck(spec);
     check.that(
         seconds > 0 && seconds <= MOST_SECONDS, "-D must be more than 0, up to " + MOST_SECONDS);
     sizes.forEach(size -> check.range("-s", size, 1, Parameters.LARGEST_BYTES));

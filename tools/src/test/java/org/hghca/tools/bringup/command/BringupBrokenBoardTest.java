@@ -75,11 +75,13 @@ class BringupBrokenBoardTest {
   void profileThatTheRegistersContradictIsRefusedBeforeAnAccess(String parameters, String option) {
     String locator = "model:mistaken" + parameters;
     List<String> hazards = new ArrayList<>();
-    BringupOptions of = BringupOptions.of(locator);
-    BringupOptions options = option.equals("--profile=s") ? of.withProfile(HardwareProfile.S) : of;
+    SessionOptions options = SessionOptions.of(locator);
+    if (option.equals("--profile=s")) {
+      options.profile(HardwareProfile.S);
+    }
 
     BringupReport report =
-        new Bringup(options)
+        new Bringup(options.done())
             .run(
                 result ->
                     ModelProvider.hca(Locator.parse(locator))
@@ -110,7 +112,8 @@ class BringupBrokenBoardTest {
 
   @Test
   void hungReadEndsTheSession() {
-    BringupOptions options = BringupOptions.of("faulty:stuck").withPatience(Duration.ofSeconds(5));
+    BringupOptions options =
+        SessionOptions.of("faulty:stuck").patience(Duration.ofSeconds(5)).done();
 
     BringupReport report = new Bringup(options).run(result -> {});
 

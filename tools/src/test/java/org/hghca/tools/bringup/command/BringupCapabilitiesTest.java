@@ -27,10 +27,11 @@ class BringupCapabilitiesTest {
 
   private static BringupReport run(String profile, String fault, String... only) {
     BringupOptions options =
-        BringupOptions.of(
+        SessionOptions.of(
                 "model:%s-%s?fault=%s&profile=%s".formatted(fault, profile, fault, profile))
-            .withLimit(LIMIT)
-            .withSteps(Set.of(only), Set.of());
+            .limit(LIMIT)
+            .only(Set.of(only))
+            .done();
     return new Bringup(options).run(result -> {});
   }
 

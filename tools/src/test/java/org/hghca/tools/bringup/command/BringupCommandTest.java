@@ -379,7 +379,7 @@ class BringupCommandTest {
   void interruptedSessionEndsAfterTheCurrentStep() {
     List<StepResult> results = new ArrayList<>();
     BringupReport report =
-        new Bringup(BringupOptions.of("model:interrupted").withoutLoop())
+        new Bringup(SessionOptions.of("model:interrupted").withoutLoop().done())
             .run(
                 result -> {
                   results.add(result);

@@ -103,10 +103,11 @@ class BringupFaultsTest {
   @ParameterizedTest(name = "{0}")
   @MethodSource("cells")
   void faultIsFoundWhereTheTableSays(String name, Cell cell) {
-    BringupOptions options = BringupOptions.of(cell.device()).withMeasure(Duration.ofMillis(20));
+    SessionOptions options = SessionOptions.of(cell.device()).measure(Duration.ofMillis(20));
     switch (cell.result()) {
       case "PASSED" ->
-          assertThat(run(withoutSpeed(options)).outcome()).isEqualTo(BringupReport.Outcome.PASSED);
+          assertThat(run(options.skip(Set.of("speed")).done()).outcome())
+              .isEqualTo(BringupReport.Outcome.PASSED);
       case "INCOMPLETE" ->
           assertThat(run(only(options, Set.of("pci.reset", "driver.loop"))).outcome())
               .isEqualTo(BringupReport.Outcome.INCOMPLETE);
@@ -145,11 +146,7 @@ class BringupFaultsTest {
     return report;
   }
 
-  private static BringupOptions withoutSpeed(BringupOptions of) {
-    return of.withSteps(of.only(), Set.of("speed"));
-  }
-
-  private static BringupOptions only(BringupOptions of, Set<String> steps) {
-    return of.withLimit(Duration.ofMillis(1500)).withSteps(steps, of.skip());
+  private static BringupOptions only(SessionOptions of, Set<String> steps) {
+    return of.limit(Duration.ofMillis(1500)).only(steps).done();
   }
 }

@@ -27,11 +27,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class BringupHazardsTest {
 
-  private static BringupOptions only(String device, String step) {
-    return BringupOptions.of(device)
-        .withDestructive()
-        .withMeasure(Duration.ofMillis(10))
-        .withSteps(Set.of(step), Set.of());
+  private static SessionOptions only(String device, String step) {
+    return SessionOptions.of(device)
+        .destructive()
+        .measure(Duration.ofMillis(10))
+        .only(Set.of(step));
   }
 
   private static StepResult result(BringupReport report, String step) {
@@ -42,7 +42,7 @@ class BringupHazardsTest {
   }
 
   private static StepResult run(String device, String step) {
-    return result(new Bringup(only(device, step)).run(done -> {}), step);
+    return result(new Bringup(only(device, step).done()).run(done -> {}), step);
   }
 
   /** With PSN 0 the first RTL answers a refused READ of one packet, and lives. */
@@ -115,7 +115,8 @@ class BringupHazardsTest {
   @ValueSource(strings = {"loop.send", "driver.loop"})
   void interruptEndsAWaitAndSaysNothingOfTheCard(String step) {
     Fault.session = Thread.currentThread();
-    BringupReport report = new Bringup(only("faulty:interrupting?slow=1000", step)).run(done -> {});
+    BringupReport report =
+        new Bringup(only("faulty:interrupting?slow=1000", step).done()).run(done -> {});
 
     assertThat(report.outcome()).isEqualTo(BringupReport.Outcome.INTERRUPTED);
     StepResult result = result(report, step);
@@ -153,7 +154,8 @@ class BringupHazardsTest {
   void manyQueuePairsReachAPeer() {
     BringupOptions options =
         only("model:near?profile=r1&cable=many", "rc.many")
-            .withPeer("model:far?profile=r1&cable=many");
+            .peer("model:far?profile=r1&cable=many")
+            .done();
     StepResult many = result(new Bringup(options).run(done -> {}), "rc.many");
 
     assertThat(many.verdict()).as("%s %s", many.reason(), many.seen()).isEqualTo(Verdict.PASS);

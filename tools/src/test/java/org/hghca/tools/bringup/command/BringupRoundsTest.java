@@ -172,7 +172,7 @@ class BringupRoundsTest {
   @Test
   void roundThatIsInterruptedIsTheLastAndKeepsWhatPassedBefore() {
     Seen seen = new Seen(() -> Thread.currentThread().interrupt());
-    BringupReport report = run(BringupOptions.of("model:rounds").withoutLoop(), 5, seen);
+    BringupReport report = run(SessionOptions.of("model:rounds").withoutLoop().done(), 5, seen);
 
     assertThat(report.outcome()).isEqualTo(Outcome.INTERRUPTED);
     assertThat(seen.rounds).containsExactly(1, 2);

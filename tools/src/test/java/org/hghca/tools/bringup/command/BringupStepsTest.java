@@ -36,7 +36,7 @@ class BringupStepsTest {
       return Stream.of(container(BringupOptions.of(first)));
     }
     return HardwareProfile.all().stream()
-        .map(profile -> options("bringup", profile).withDestructive())
+        .map(profile -> options("bringup", profile).destructive().done())
         .map(BringupStepsTest::container);
   }
 
@@ -44,7 +44,7 @@ class BringupStepsTest {
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})
   void defaultStepTriggersNoHazard(String profile) {
-    BringupOptions options = options("careful", HardwareProfile.byName(profile));
+    BringupOptions options = options("careful", HardwareProfile.byName(profile)).done();
     String locator = options.device();
     List<String> hazards = new ArrayList<>();
 
@@ -62,10 +62,10 @@ class BringupStepsTest {
   }
 
   /** On a software HCA. */
-  private static BringupOptions options(String name, HardwareProfile profile) {
-    return BringupOptions.of("model:%s?profile=%s".formatted(name, profile))
-        .withLimit(Duration.ofSeconds(4))
-        .withMeasure(Duration.ofMillis(20));
+  private static SessionOptions options(String name, HardwareProfile profile) {
+    return SessionOptions.of("model:%s?profile=%s".formatted(name, profile))
+        .limit(Duration.ofSeconds(4))
+        .measure(Duration.ofMillis(20));
   }
 
   /** A session and its cases, which are known once it has run. */

@@ -1,13 +1,13 @@
-package org.hghca.programs.perf.command;
+package org.hghca.programs;
 
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
 /** Refuses values of options. */
-public final class PerfCheck {
+public final class OptionCheck {
   private final CommandSpec spec;
 
-  public PerfCheck(CommandSpec spec) {
+  public OptionCheck(CommandSpec spec) {
     this.spec = spec;
   }
 
