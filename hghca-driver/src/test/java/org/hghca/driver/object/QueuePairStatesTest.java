@@ -80,9 +80,7 @@ class QueuePairStatesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"UC", "UD"})
+  @EnumSource(names = {"UC", "UD"})
   void errorOfAnUnreliableSendStopsTheSendQueue(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
@@ -99,9 +97,7 @@ class QueuePairStatesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"UC", "UD"})
+  @EnumSource(names = {"UC", "UD"})
   void flushedSendPolledAfterTheRecoveryChangesNothing(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(true, WcStatus.WR_FLUSH_ERR);
@@ -219,9 +215,7 @@ class QueuePairStatesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"UC", "UD"})
+  @EnumSource(names = {"UC", "UD"})
   void recoveryOfASendQueueHasItsOwnCommand(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
