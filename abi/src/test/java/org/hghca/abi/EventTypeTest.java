@@ -8,24 +8,6 @@ import org.junit.jupiter.api.Test;
 
 class EventTypeTest {
   @Test
-  void codesOfTheTable() {
-    assertThat(EventType.PATH_MIG.code()).isEqualTo(0x01);
-    assertThat(EventType.PATH_MIG_FAILED.code()).isEqualTo(0x07);
-    assertThat(EventType.COMM_EST.code()).isEqualTo(0x02);
-    assertThat(EventType.SQ_DRAINED.code()).isEqualTo(0x03);
-    assertThat(EventType.CQ_ERROR.code()).isEqualTo(0x04);
-    assertThat(EventType.WQ_CATAS_ERROR.code()).isEqualTo(0x05);
-    assertThat(EventType.LOCAL_CATAS_ERROR.code()).isEqualTo(0x08);
-    assertThat(EventType.PORT_CHANGE.code()).isEqualTo(0x09);
-    assertThat(EventType.WQ_INVAL_REQ_ERROR.code()).isEqualTo(0x10);
-    assertThat(EventType.WQ_ACCESS_ERROR.code()).isEqualTo(0x11);
-    assertThat(EventType.SRQ_CATAS_ERROR.code()).isEqualTo(0x12);
-    assertThat(EventType.SRQ_QP_LAST_WQE.code()).isEqualTo(0x13);
-    assertThat(EventType.SRQ_LIMIT.code()).isEqualTo(0x14);
-    assertThat(EventType.WQ_ACCESS_ERROR.symbol()).isEqualTo("HGHCA_EVENT_TYPE_WQ_ACCESS_ERROR");
-  }
-
-  @Test
   void maskOfAllEvents() {
     assertThat(EventType.ASYNC_MASK).isEqualTo(0x3033CL);
     assertThat(EventType.SRQ_MASK).isEqualTo(0x1C0000L);

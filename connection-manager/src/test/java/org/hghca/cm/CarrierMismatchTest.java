@@ -1,12 +1,11 @@
 package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -87,9 +86,7 @@ class CarrierMismatchTest {
             InetAddress.ofLiteral("127.0.0.1"), listener.localAddress().getPort());
     RdmaOptions options =
         RdmaOptions.DEFAULT.withDevice(it.client.context).withCarrier(CarrierKind.TCP);
-    assertThatThrownBy(() -> RdmaConnection.connect(to, options))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ECONNREFUSED))
+    assertErrno(Errno.ECONNREFUSED, () -> RdmaConnection.connect(to, options))
         .hasMessageContaining("by TCP: no listener on the port, with this carrier");
   }
 }

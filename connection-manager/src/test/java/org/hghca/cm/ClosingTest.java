@@ -2,8 +2,8 @@ package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -135,9 +135,7 @@ class ClosingTest {
       id.joinMulticast(group.address());
       take(channel, CmEventType.MULTICAST_JOIN);
       faulty.fail("detachMulticast", 0);
-      assertThatThrownBy(id::close)
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
+      assertErrno(Errno.EIO, id::close)
           .satisfies(
               e -> assertThat(e.getSuppressed()).singleElement().asString().contains("EBUSY"));
       CmId next = channel.createId(PortSpace.UDP);

@@ -1,7 +1,7 @@
 package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,7 +18,6 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -41,9 +40,7 @@ class CmIdTest {
   }
 
   private static void assertFails(Errno errno, ThrowingCallable call, String words) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContaining(words);
+    assertErrno(errno, call).hasMessageContaining(words);
   }
 
   private static byte[] bytes(String text) {

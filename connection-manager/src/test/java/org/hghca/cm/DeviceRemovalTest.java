@@ -1,7 +1,7 @@
 package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -17,7 +17,6 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.AfterEach;
@@ -117,10 +116,7 @@ class DeviceRemovalTest {
         passive = accepted.get(20, TimeUnit.SECONDS);
         fail();
         passive.closed().get(20, TimeUnit.SECONDS);
-        assertThatThrownBy(() -> server.next(TwoDevices.SOON))
-            .isInstanceOfSatisfying(
-                VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
-            .hasMessageContaining(WHY);
+        assertErrno(Errno.EIO, () -> server.next(TwoDevices.SOON)).hasMessageContaining(WHY);
       }
       passive.close();
       active.close();

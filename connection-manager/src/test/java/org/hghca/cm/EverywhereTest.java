@@ -1,7 +1,7 @@
 package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -15,7 +15,6 @@ import org.hghca.cm.ib.IbCarrier;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -64,12 +63,11 @@ class EverywhereTest {
   private void assertRefused(int port) {
     RdmaOptions options =
         RdmaOptions.DEFAULT.withDevice(right).withCarrier(CarrierKind.TCP).withTimeout(SOON);
-    assertThatThrownBy(
-            () ->
-                RdmaConnection.connect(
-                    new InetSocketAddress(InetAddress.getLoopbackAddress(), port), options))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ECONNREFUSED));
+    assertErrno(
+        Errno.ECONNREFUSED,
+        () ->
+            RdmaConnection.connect(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port), options));
   }
 
   @Test
@@ -88,9 +86,7 @@ class EverywhereTest {
         EventChannel channel = EventChannel.open(CmDevices.of(left, right));
         CmId listener = listener(channel, CarrierKind.TCP)) {
       listener.bind(new InetSocketAddress(other.getLocalPort()));
-      assertThatThrownBy(() -> listener.listen(1))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
+      assertErrno(Errno.EADDRINUSE, () -> listener.listen(1));
     }
   }
 
@@ -112,9 +108,7 @@ class EverywhereTest {
         EventChannel channel = EventChannel.open(CmDevices.of(left, right));
         CmId listener = listener(channel, CarrierKind.IB)) {
       listener.bind(new InetSocketAddress(0));
-      assertThatThrownBy(() -> listener.listen(1))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
+      assertErrno(Errno.EBUSY, () -> listener.listen(1))
           .hasMessageContainingAll(
               "no RDMA device can listen: " + left.device().name() + ": queue pair 1",
               right.device().name() + ": queue pair 1",

@@ -1,12 +1,11 @@
 package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.Failures.assertErrno;
 
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -58,9 +57,9 @@ class RequestTest {
     RdmaRequest request = new RdmaRequest(event);
     active.close();
     it.server.take(CmEventType.REJECTED);
-    assertThatThrownBy(() -> request.accept(RdmaOptions.DEFAULT.withDevice(it.server.context)))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ECONNREFUSED))
+    assertErrno(
+            Errno.ECONNREFUSED,
+            () -> request.accept(RdmaOptions.DEFAULT.withDevice(it.server.context)))
         .hasMessageContaining("the peer has given up");
   }
 }

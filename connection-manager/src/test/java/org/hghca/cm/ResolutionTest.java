@@ -1,7 +1,7 @@
 package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -14,7 +14,6 @@ import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -94,9 +93,7 @@ class ResolutionTest {
   void limitOfASynchronousResolution() throws Exception {
     beginToOpen();
     try (CmId id = identifier(CmId.open(PortSpace.TCP, CmDevices.of(context)))) {
-      assertThatThrownBy(() -> id.resolveAddress(REMOTE, SHORT))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ETIMEDOUT));
+      assertErrno(Errno.ETIMEDOUT, () -> id.resolveAddress(REMOTE, SHORT));
       open();
       id.resolveAddress(REMOTE, SOON);
       id.resolveRoute(SOON);
@@ -108,9 +105,7 @@ class ResolutionTest {
     beginToOpen();
     try (CmId id = identifier(CmId.open(PortSpace.TCP, CmDevices.of(context)))) {
       Thread.currentThread().interrupt();
-      assertThatThrownBy(() -> id.resolveAddress(REMOTE, SOON))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EAGAIN));
+      assertErrno(Errno.EAGAIN, () -> id.resolveAddress(REMOTE, SOON));
       assertThat(Thread.interrupted()).isTrue();
       open();
       awaitState(id, CmState.ADDRESS_RESOLVED);

@@ -1,8 +1,8 @@
 package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,7 +18,6 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -126,9 +125,7 @@ class ThisHostTest {
     InetAddress loopback = InetAddress.ofLiteral("127.0.0.1");
     try (Context other = RdmaDevices.open("model:thathost?cable=thathost&ip=10.0.0.2")) {
       CmDevices both = CmDevices.of(other, context);
-      assertThatThrownBy(() -> both.route(InetAddress.ofLiteral("0.0.0.0")))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV));
+      assertErrno(Errno.ENODEV, () -> both.route(InetAddress.ofLiteral("0.0.0.0")));
       SharedDevice found = both.with(loopback, context).route(InetAddress.ofLiteral("0.0.0.0"));
       assertThat(found.context()).isEqualTo(context);
       found.release();
@@ -138,9 +135,7 @@ class ThisHostTest {
   private void assertRefused(String address, String why) {
     RdmaOptions bound = options(CarrierKind.IB).withLocalAddress(at("10.0.0.1", 0));
     for (RdmaOptions options : new RdmaOptions[] {options(CarrierKind.IB), bound}) {
-      assertThatThrownBy(() -> RdmaConnection.connect(at(address, 4711), options))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENETUNREACH))
+      assertErrno(Errno.ENETUNREACH, () -> RdmaConnection.connect(at(address, 4711), options))
           .hasMessageContainingAll(address, why);
     }
   }

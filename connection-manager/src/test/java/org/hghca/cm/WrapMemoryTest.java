@@ -1,13 +1,12 @@
 package org.hghca.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.util.Optional;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrapMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -141,9 +140,7 @@ class WrapMemoryTest {
     makeOfServer(passive);
     atServer.refusing = true;
     if (carries()) {
-      assertThatThrownBy(passive::accept)
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+      assertErrno(Errno.EINVAL, passive::accept)
           .hasMessageContaining("refused " + OF_CLIENT.orElseThrow());
       passive.reject(new byte[0]);
       it.client.take(CmEventType.REJECTED);

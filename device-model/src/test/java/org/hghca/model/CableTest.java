@@ -2,6 +2,7 @@ package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.time.Duration;
 import java.util.Collections;
@@ -10,7 +11,6 @@ import java.util.Set;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
@@ -38,10 +38,7 @@ class CableTest {
   void invalidDisturbanceIsRefused(String locator, String message) {
     Locator parsed = Locator.parse(locator);
     ModelProvider provider = new ModelProvider();
-    assertThatThrownBy(() -> provider.open(parsed))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
-        .hasMessageContaining(message);
+    assertReason(Reason.INVALID, () -> provider.open(parsed)).hasMessageContaining(message);
   }
 
   @Test

@@ -71,7 +71,7 @@ class CommandTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = HcrCommand.class, mode = EnumSource.Mode.EXCLUDE, names = "CONF_SPECIAL_QP")
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CONF_SPECIAL_QP")
   void missingMailboxesAndInvalidModifiersAreRefused(HcrCommand command) {
     host.bringUp();
     int legal = command.opModifiers().get(0);

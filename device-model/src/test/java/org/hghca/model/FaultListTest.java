@@ -1,7 +1,7 @@
 package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +11,6 @@ import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.vfio.Locator;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,9 +62,7 @@ class FaultListTest {
       if (fault.cards().contains(card)) {
         plugIn(card, "&fault=" + fault.name()).close();
       } else {
-        assertThatThrownBy(() -> plugIn(card, "&fault=" + fault.name()))
-            .isInstanceOfSatisfying(
-                VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+        assertReason(Reason.INVALID, () -> plugIn(card, "&fault=" + fault.name()))
             .hasMessageContaining(
                 "fault=%s is for %s, not for %s",
                 fault.name(), String.join(", ", fault.cards()), card);
@@ -76,9 +73,7 @@ class FaultListTest {
   @ParameterizedTest
   @CsvSource({"s,foo", "virtio,foo", "s,''", "r1,NO-CQE"})
   void unknownFaultIsRefused(String card, String fault) {
-    assertThatThrownBy(() -> plugIn(card, "&fault=" + fault))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> plugIn(card, "&fault=" + fault))
         .hasMessageContaining("fault=%s is unknown: `hghca model faults` lists them", fault);
   }
 

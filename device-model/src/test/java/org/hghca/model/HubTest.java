@@ -2,6 +2,7 @@ package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -10,7 +11,6 @@ import java.util.Set;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
@@ -172,9 +172,7 @@ class HubTest {
 
   @Test
   void portHasOneAttachment() {
-    assertThatThrownBy(() -> open("model:x?mode=inline&hub=k&cable=k"))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> open("model:x?mode=inline&hub=k&cable=k"))
         .hasMessageContaining("into cable= or into hub=, not into both");
   }
 }

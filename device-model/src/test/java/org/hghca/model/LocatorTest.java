@@ -2,6 +2,7 @@ package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.abi.Bar;
@@ -60,18 +61,13 @@ class LocatorTest {
         "model:x?net=udp:198.51.100.1 | no interface of this machine has the address"
       })
   void aWrongParameterIsNamedWithTheKnownOnes(String locator, String message) {
-    assertThatThrownBy(() -> open(locator))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
-        .hasMessageContaining(message);
+    assertReason(Reason.INVALID, () -> open(locator)).hasMessageContaining(message);
   }
 
   @Test
   void cardThatHasOnlyFramesIsNotOnUdp() {
     Locator locator = Locator.parse("virtio:x?net=udp:127.0.0.21&roce=none");
-    assertThatThrownBy(() -> VirtioProvider.plugIn(locator))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> VirtioProvider.plugIn(locator))
         .hasMessageContaining("net=udp: carries RoCE only: give net=tap:");
   }
 
@@ -143,9 +139,7 @@ class LocatorTest {
   }
 
   private static void assertBusy(ThrowingCallable open) {
-    assertThatThrownBy(open)
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY));
+    assertReason(Reason.BUSY, open);
   }
 
   @Test

@@ -1,13 +1,12 @@
 package org.hghca.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.hghca.driver.Failures.assertErrno;
 
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,27 +35,21 @@ class DeviceNamesTest {
   @Test
   void unknownNameIsRefusedWithTheKnownOnes() {
     System.setProperty(PROPERTY, "model:a");
-    assertThatThrownBy(() -> RdmaDevices.open("hghca7"))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
+    assertErrno(Errno.ENODEV, () -> RdmaDevices.open("hghca7"))
         .hasMessageContaining("hghca7")
         .hasMessageContaining("hghca0");
   }
 
   @Test
   void unknownSchemeIsRefusedWithTheKnownOnes() {
-    assertThatThrownBy(() -> RdmaDevices.open("tape:0"))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
+    assertErrno(Errno.ENODEV, () -> RdmaDevices.open("tape:0"))
         .hasMessageContaining("tape:0")
         .hasMessageContaining("model:, pci:");
   }
 
   @Test
   void missingCardIsNamed() {
-    assertThatThrownBy(() -> RdmaDevices.open("pci:ffff:ff:1f.7"))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
+    assertErrno(Errno.ENODEV, () -> RdmaDevices.open("pci:ffff:ff:1f.7"))
         .hasMessageContaining("ffff:ff:1f.7")
         .hasMessageContaining("lspci");
   }

@@ -75,14 +75,8 @@ class CommandEncodingTest {
         hcr.only(),
         0x00800007,
         0,
-        "0000000000000000"
-            + "000000010040000e"
-            + "000000010080000d"
-            + "0000000100900005"
-            + "0000000000000000"
-            + "0000000000000000"
-            + "0000000100a0000e"
-            + "0000000102000000");
+        "00000000 00000000 00000001 0040000e 00000001 0080000d 00000001 00900005"
+            + "00000000 00000000 00000000 00000000 00000001 00a0000e 00000001 02000000");
   }
 
   @Test
@@ -150,18 +144,8 @@ class CommandEncodingTest {
         hcr.only(),
         0x0080000d,
         0x33,
-        "00020107"
-            + "00000000"
-            + "abc08033"
-            + "00000011"
-            + "00007f0000001000"
-            + "0000000200003000"
-            + "00000000"
-            + "00000000"
-            + "00000000"
-            + "0000000500000009"
-            + "00000000"
-            + "0000000000000000");
+        "00020107 00000000 abc08033 00000011 00007f00 00001000 00000002 00003000"
+            + "00000000 00000000 00000000 00000005 00000009 00000000 00000000 00000000");
   }
 
   @Test
@@ -181,10 +165,7 @@ class CommandEncodingTest {
         5,
         "00".repeat(24)
             + "0000000100000005"
-            + "0000001000003000"
-            + "0000001000002000"
-            + "0000001000001000"
-            + "0000001000000000"
+            + "0000001000003000 0000001000002000 0000001000001000 0000001000000000"
             + "00".repeat(24)
             + "0000001000004000");
   }
@@ -234,18 +215,8 @@ class CommandEncodingTest {
         hcr.only(),
         0x00800013,
         3,
-        "01040100"
-            + "0000000100002000"
-            + "08000000"
-            + "00000000"
-            + "0000002a"
-            + "00000007"
-            + "0000001c"
-            + "00000000"
-            + "00000000"
-            + "00000050"
-            + "00000060"
-            + "00".repeat(16));
+        "01040100 00000001 00002000 08000000 00000000 0000002a 00000007 0000001c"
+            + "00000000 00000000 00000050 00000060");
   }
 
   @Test
@@ -265,15 +236,8 @@ class CommandEncodingTest {
         hcr.only(),
         0x00800016,
         0x1234,
-        "00040000"
-            + "0000000100002000"
-            + "0d0007ff"
-            + "00000003"
-            + "00000009"
-            + "00000015"
-            + "00".repeat(16)
-            + "00001234"
-            + "00".repeat(16));
+        "00040000 00000001 00002000 0d0007ff 00000003 00000009 00000015 00000000"
+            + "00000000 00000000 00000000 00001234");
   }
 
   @Test
@@ -316,10 +280,7 @@ class CommandEncodingTest {
         hcr.only(),
         0x0080_0000 | Integer.decode(opcode),
         0x47,
-        "00".repeat(8)
-            + "30000000"
-            + "00".repeat(12)
-            + "00030201"
+        "00000000 00000000 30000000 00000000 00000000 00000000 00030201"
             + "00".repeat(0x94 - 0x1c)
             + "00002000");
   }
@@ -456,8 +417,9 @@ class CommandEncodingTest {
     assertThat(issued.token()).isEqualTo(0xffff0000);
   }
 
-  /** The inbox starts with these bytes, and is zero after them. */
-  private static void assertInbox(Issued issued, int dword6, int inModifier, String bytes) {
+  /** The inbox starts with these bytes, without their blanks, and is zero after them. */
+  private static void assertInbox(Issued issued, int dword6, int inModifier, String literal) {
+    String bytes = literal.replace(" ", "");
     assertThat(issued.dword6()).isEqualTo(dword6);
     assertThat(issued.inModifier()).isEqualTo(inModifier);
     assertThat(issued.inParam()).isNotZero();

@@ -2,6 +2,7 @@ package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,9 +40,7 @@ class AddressVectorTest {
   })
   void valueOutOfRangeIsNamed(
       int gid, int flow, int hops, int traffic, int level, int port, String what, String width) {
-    assertThatThrownBy(() -> new AddressVector(PEER, gid, flow, hops, traffic, level, port))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> new AddressVector(PEER, gid, flow, hops, traffic, level, port))
         .hasMessageContainingAll(what, width);
   }
 

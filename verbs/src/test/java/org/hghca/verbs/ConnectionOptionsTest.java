@@ -1,7 +1,7 @@
 package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.util.List;
 import java.util.Map;
@@ -71,9 +71,7 @@ class ConnectionOptionsTest {
   })
   void valueThatDoesNotFitIsRefusedWithItsName(String option, int beyond) {
     for (int value : new int[] {beyond, -1}) {
-      assertThatThrownBy(() -> with(option, value))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+      assertErrno(Errno.EINVAL, () -> with(option, value))
           .hasMessageContaining("%s %d does not fit", option, value);
     }
     assertThat(with(option, beyond - 1)).isNotNull();

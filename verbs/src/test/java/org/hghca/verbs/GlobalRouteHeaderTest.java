@@ -1,7 +1,7 @@
 package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
@@ -64,17 +64,13 @@ class GlobalRouteHeaderTest {
   @ParameterizedTest
   @CsvSource({"39", "0"})
   void fewerThanFortyBytesAreRefused(int length) {
-    assertThatThrownBy(() -> GlobalRouteHeader.of(MemorySegment.ofArray(new byte[length])))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> GlobalRouteHeader.of(MemorySegment.ofArray(new byte[length])))
         .hasMessageContaining("not " + length);
   }
 
   @Test
   void neitherFormIsRefused() {
-    assertThatThrownBy(() -> GlobalRouteHeader.of(MemorySegment.ofArray(new byte[40])))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> GlobalRouteHeader.of(MemorySegment.ofArray(new byte[40])))
         .hasMessageContaining("not a global route header");
   }
 }

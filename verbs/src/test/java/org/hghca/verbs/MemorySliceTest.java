@@ -2,6 +2,7 @@ package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -105,10 +106,7 @@ class MemorySliceTest {
     MemorySegment large = MemorySegment.ofAddress(4096).reinterpret(length);
     MemorySlice slice = new FakeRegion(large, 1).slice(0, length);
 
-    assertThatThrownBy(slice::byteBuffer)
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
-        .hasMessageContaining("2147483648 bytes");
+    assertErrno(Errno.EINVAL, slice::byteBuffer).hasMessageContaining("2147483648 bytes");
   }
 
   @Test

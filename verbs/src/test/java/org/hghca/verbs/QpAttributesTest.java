@@ -2,6 +2,7 @@ package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.util.EnumSet;
 import java.util.Set;
@@ -117,9 +118,7 @@ class QpAttributesTest {
     QpAttributes attributes = new QpAttributes();
 
     for (int value : new int[] {1 << bits, -1}) {
-      assertThatThrownBy(() -> setter.accept(attributes, value))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+      assertErrno(Errno.EINVAL, () -> setter.accept(attributes, value))
           .hasMessageContainingAll(attribute.name(), Integer.toString(value), bits + " bits");
     }
     assertThat(attributes.mask()).isEmpty();

@@ -1,7 +1,7 @@
 package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -66,10 +66,7 @@ class QpEndpointTest {
   void malformedMemoryIsRefused(String memory) {
     String text = "0001:000002:000003:" + "0".repeat(32) + ":" + memory;
 
-    assertThatThrownBy(() -> QpEndpoint.parse(text))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
-        .hasMessageContaining("'" + text + "'");
+    assertErrno(Errno.EINVAL, () -> QpEndpoint.parse(text)).hasMessageContaining("'" + text + "'");
   }
 
   @Test
@@ -97,9 +94,7 @@ class QpEndpointTest {
         ":00a100b2c3:0d4e5f:fe80000000000000020c29fffe0c47d5"
       })
   void malformedTextIsRefused(String text) {
-    assertThatThrownBy(() -> QpEndpoint.parse(text))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> QpEndpoint.parse(text))
         .hasMessageContainingAll("'" + text + "'", "lid:qpn:psn:gid");
   }
 }

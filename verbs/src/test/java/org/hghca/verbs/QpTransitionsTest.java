@@ -2,6 +2,7 @@ package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -136,9 +137,7 @@ class QpTransitionsTest {
         if (line(type, from, to).isEmpty()) {
           refused++;
           String message = "a %s queue pair cannot go from %s to %s".formatted(type, from, to);
-          assertThatThrownBy(() -> QpTransitions.rule(type, from, to))
-              .isInstanceOfSatisfying(
-                  VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+          assertErrno(Errno.EINVAL, () -> QpTransitions.rule(type, from, to))
               .hasMessageContaining(message);
           assertThatThrownBy(() -> QpTransitions.check(type, from, QpAttributes.to(to)))
               .hasMessageContaining(message);
@@ -173,9 +172,7 @@ class QpTransitionsTest {
       QpAttributes attributes =
           QpAttributesSamples.with(QpAttributes.to(line.to()), line.from(), rest);
 
-      assertThatThrownBy(() -> QpTransitions.check(line.type(), line.from(), attributes))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+      assertErrno(Errno.EINVAL, () -> QpTransitions.check(line.type(), line.from(), attributes))
           .hasMessageContaining(
               "%s to %s of a %s queue pair needs [%s]"
                   .formatted(line.from(), line.to(), line.type(), missing));
@@ -193,9 +190,7 @@ class QpTransitionsTest {
       QpAttributes attributes =
           QpAttributesSamples.with(line.attributes(), line.from(), EnumSet.of(attribute));
 
-      assertThatThrownBy(() -> QpTransitions.check(line.type(), line.from(), attributes))
-          .isInstanceOfSatisfying(
-              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+      assertErrno(Errno.EINVAL, () -> QpTransitions.check(line.type(), line.from(), attributes))
           .hasMessageContaining(
               "%s to %s of a %s queue pair does not take [%s]"
                   .formatted(line.from(), line.to(), line.type(), attribute));
@@ -229,9 +224,7 @@ class QpTransitionsTest {
   void wrongCurrentStateIsRefused() {
     QpAttributes attributes = QpAttributes.to(QpState.RTS).currentState(QpState.SQD);
 
-    assertThatThrownBy(() -> QpTransitions.check(QpType.RC, QpState.RTS, attributes))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> QpTransitions.check(QpType.RC, QpState.RTS, attributes))
         .hasMessageContaining("is in RTS, not in SQD");
   }
 

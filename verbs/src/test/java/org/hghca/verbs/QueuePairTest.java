@@ -2,6 +2,7 @@ package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -207,9 +208,7 @@ class QueuePairTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"RC", "UC"})
+  @EnumSource(names = {"RC", "UC"})
   void everyConnectedTypeGetsTheAttributesOfItsTransitions(QpType type) {
     queuePair(type).connect(this::exchange);
 
@@ -222,9 +221,7 @@ class QueuePairTest {
 
   @Test
   void connectOfADatagramQueuePairNamesActivate() {
-    assertThatThrownBy(() -> queuePair(QpType.UD).connect(this::exchange))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> queuePair(QpType.UD).connect(this::exchange))
         .hasMessageContaining("activate(qkey)");
     assertThat(modified).isEmpty();
   }
@@ -243,14 +240,9 @@ class QueuePairTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"RC", "UC"})
+  @EnumSource(names = {"RC", "UC"})
   void connectedTypesAreNotActivated(QpType type) {
-    assertThatThrownBy(() -> queuePair(type).activate(1))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
-        .hasMessageContaining("connect it");
+    assertErrno(Errno.EINVAL, () -> queuePair(type).activate(1)).hasMessageContaining("connect it");
     assertThat(modified).isEmpty();
   }
 

@@ -1,7 +1,7 @@
 package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.util.List;
 import java.util.Map;
@@ -65,9 +65,7 @@ class RdmaDevicesTest {
 
   @Test
   void unknownNameIsNamedWithTheKnownOnesAndTheFix() {
-    assertThatThrownBy(() -> RdmaDevices.open("mlx5_0"))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
+    assertErrno(Errno.ENODEV, () -> RdmaDevices.open("mlx5_0"))
         .hasMessageContainingAll(
             "no RDMA device 'mlx5_0'; there are ",
             "first0",
@@ -77,9 +75,7 @@ class RdmaDevicesTest {
 
   @Test
   void deviceThatCannotBeOpenedNamesTheReason() {
-    assertThatThrownBy(() -> RdmaDevices.open("busy"))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
+    assertErrno(Errno.EBUSY, () -> RdmaDevices.open("busy"))
         .hasMessageContaining("bound to another driver");
   }
 }

@@ -2,6 +2,7 @@ package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,9 +60,7 @@ class ReceiveRequestTest {
   @ParameterizedTest
   @ValueSource(longs = {-1, 1L << 31, Long.MAX_VALUE})
   void elementLongerThan31BitsIsRefused(long length) {
-    assertThatThrownBy(() -> request.sge(0x1000, length, 1))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> request.sge(0x1000, length, 1))
         .hasMessageContainingAll(length + " bytes", "2^31 - 1");
   }
 
@@ -76,9 +75,7 @@ class ReceiveRequestTest {
   }
 
   private static void assertFull(ReceiveRequest request, int room) {
-    assertThatThrownBy(() -> request.sge(REGION, 0, 1))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> request.sge(REGION, 0, 1))
         .hasMessageContaining("room for " + room);
     assertThat(request.sgeCount()).isEqualTo(room);
   }

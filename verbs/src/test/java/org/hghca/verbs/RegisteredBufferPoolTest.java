@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -92,10 +93,7 @@ class RegisteredBufferPoolTest {
     RegisteredBufferPool pool = pool(3, 64);
     RegisteredBuffer a = pool.tryAcquire();
     RegisteredBuffer b = pool.tryAcquire();
-    assertThatThrownBy(pool::close)
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
-        .hasMessageContaining("2 of 3 buffers are in use");
+    assertErrno(Errno.EBUSY, pool::close).hasMessageContaining("2 of 3 buffers are in use");
     a.close();
     assertThat(pool.tryAcquire()).isSameAs(a);
     a.close();
@@ -269,9 +267,8 @@ class RegisteredBufferPoolTest {
     "1, 64, -9223372036854775808, aligned to",
   })
   void impossiblePoolsAreRefused(int count, long length, long alignment, String words) {
-    assertThatThrownBy(() -> RegisteredBufferPool.of(domain, count, length, alignment, Set.of()))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(
+            Errno.EINVAL, () -> RegisteredBufferPool.of(domain, count, length, alignment, Set.of()))
         .hasMessageContaining(words);
   }
 

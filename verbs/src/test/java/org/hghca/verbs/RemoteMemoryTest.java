@@ -2,6 +2,7 @@ package org.hghca.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.verbs.Failures.assertErrno;
 
 import java.nio.BufferOverflowException;
 import java.nio.BufferUnderflowException;
@@ -53,9 +54,7 @@ class RemoteMemoryTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "00", BYTES + "00", "7f01020304050607ffffffffffffffffdeadbeef"})
   void otherBytesAreRefused(String hex) {
-    assertThatThrownBy(() -> RemoteMemory.of(HexFormat.of().parseHex(hex)))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+    assertErrno(Errno.EINVAL, () -> RemoteMemory.of(HexFormat.of().parseHex(hex)));
   }
 
   @Test

@@ -1,7 +1,7 @@
 package org.hghca.vfio;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.net.InetAddress;
 import java.util.HashSet;
@@ -99,9 +99,7 @@ class LinkAddressTest {
         "ff:ff:ff:ff:ff:ff"
       })
   void malformedMacIsNamed(String text) {
-    assertThatThrownBy(() -> of("model:a?mac=" + text))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> of("model:a?mac=" + text))
         .hasMessageContainingAll("mac=" + text, "aa:bb:cc:dd:ee:ff");
   }
 
@@ -151,9 +149,7 @@ class LinkAddressTest {
         "99999999999.0.0.1"
       })
   void malformedIpIsNamed(String text) {
-    assertThatThrownBy(() -> of("model:a?ip=" + text))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> of("model:a?ip=" + text))
         .hasMessageContainingAll("ip=", "a.b.c.d", "fd00::1");
   }
 }

@@ -2,6 +2,7 @@ package org.hghca.vfio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.util.List;
 import java.util.Map;
@@ -99,9 +100,8 @@ class LocatorTest {
                 + "&mac=02:00:00:00:00:01&ip=10.0.0.1")
         .checkParameters(List.of("port"));
 
-    assertThatThrownBy(() -> Locator.parse("rtl:a?prot=1").checkParameters(List.of("port")))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(
+            Reason.INVALID, () -> Locator.parse("rtl:a?prot=1").checkParameters(List.of("port")))
         .hasMessageContaining(
             "unknown parameter 'prot'; known are as, assumeClean, assumeProfile,"
                 + " eqEntries, events,")
@@ -160,9 +160,7 @@ class LocatorTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "hghca0", ":name", "0000"})
   void textWithoutASchemeIsRefused(String text) {
-    assertThatThrownBy(() -> Locator.parse(text))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> Locator.parse(text))
         .hasMessageContainingAll(
             "'" + text + "' is not a locator", "scheme:name", "pci:0000:03:00.0");
   }
@@ -176,17 +174,15 @@ class LocatorTest {
     "model:a?x=1&&y=2, ''"
   })
   void malformedParameterIsNamed(String text, String parameter) {
-    assertThatThrownBy(() -> Locator.parse(text))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> Locator.parse(text))
         .hasMessageContainingAll(text, "'" + parameter + "'", "key=value");
   }
 
   @Test
   void parameterGivenTwiceIsRefused() {
-    assertThatThrownBy(() -> Locator.parse("model:a?mac=02:00:00:00:00:01&mac=02:00:00:00:00:02"))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(
+            Reason.INVALID,
+            () -> Locator.parse("model:a?mac=02:00:00:00:00:01&mac=02:00:00:00:00:02"))
         .hasMessageContaining("'mac'");
   }
 }

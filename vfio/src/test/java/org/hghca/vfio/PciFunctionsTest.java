@@ -2,6 +2,7 @@ package org.hghca.vfio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.net.URL;
@@ -47,9 +48,7 @@ class PciFunctionsTest {
   @Test
   void unknownSchemeNamesTheKnownOnes() throws Exception {
     try (var _ = with(StubProvider.class)) {
-      assertThatThrownBy(() -> PciFunctions.open(Locator.parse("pcie:0000:03:00.0")))
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND))
+      assertReason(Reason.NOT_FOUND, () -> PciFunctions.open(Locator.parse("pcie:0000:03:00.0")))
           .hasMessageContainingAll("'pcie:0000:03:00.0'", " pci:, ", " stub:, ", " vfio-user:");
     }
   }
@@ -72,9 +71,7 @@ class PciFunctionsTest {
   @Test
   void schemeOfTwoBackendsIsRefused() throws Exception {
     try (var _ = with(StubProvider.class, OtherStubProvider.class)) {
-      assertThatThrownBy(() -> PciFunctions.open(Locator.parse("stub:x")))
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+      assertReason(Reason.INVALID, () -> PciFunctions.open(Locator.parse("stub:x")))
           .hasMessageContainingAll(
               "more than one backend opens stub:x",
               StubProvider.class.getName(),

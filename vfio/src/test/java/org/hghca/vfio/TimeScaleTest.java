@@ -1,7 +1,7 @@
 package org.hghca.vfio;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.time.Duration;
 import org.hghca.vfio.VfioException.Reason;
@@ -51,9 +51,7 @@ class TimeScaleTest {
   @ParameterizedTest
   @ValueSource(strings = {"0", "-1", "", "fast", "1.5", "1000001", "99999999999"})
   void otherValuesAreRefusedWithTheRange(String value) {
-    assertThatThrownBy(() -> of("rtl:x?slow=" + value))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> of("rtl:x?slow=" + value))
         .hasMessageContaining("slow=" + value + " must be a whole number from 1 to 1000000");
   }
 }

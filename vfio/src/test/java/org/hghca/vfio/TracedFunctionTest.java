@@ -2,6 +2,7 @@ package org.hghca.vfio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -147,9 +148,7 @@ class TracedFunctionTest {
   void fileThatCannotBeWrittenIsRefusedBeforeTheFunctionOpens() {
     Locator locator = Locator.parse("fake:broken").with("trace", folder.toString());
 
-    assertThatThrownBy(() -> TracedFunction.open(provider, locator))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> TracedFunction.open(provider, locator))
         .hasMessage("the trace %s cannot be written: Is a directory", folder);
   }
 }

@@ -1,6 +1,7 @@
 package org.hghca.conformance.abi;
 
 import java.lang.foreign.MemorySegment;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -67,7 +68,7 @@ public record CommandVector(
   }
 
   public MemorySegment inboxBytes() {
-    return Bytes.of(inbox);
+    return MemorySegment.ofArray(HexFormat.of().parseHex(inbox));
   }
 
   int count() {

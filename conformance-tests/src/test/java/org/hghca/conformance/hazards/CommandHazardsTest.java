@@ -78,9 +78,7 @@ class CommandHazardsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"RC", "UC", "UD"})
+  @EnumSource(names = {"RC", "UC", "UD"})
   @Tag("hazard-2.3")
   void drainingIsRefusedWithoutACommand(QpType type) {
     try (OneCard card = OneCard.r1()) {

@@ -131,7 +131,7 @@ class FaultTest {
 
   /** The guest's library refuses an odd address itself. */
   @ParameterizedTest(name = "the guest''s requests: {0}")
-  @EnumSource(value = Wrong.class, mode = Mode.EXCLUDE, names = "ATOMIC_ADDRESS")
+  @EnumSource(mode = Mode.EXCLUDE, names = "ATOMIC_ADDRESS")
   void guestsInvalidRequestFails(Wrong wrong) {
     refused(wrong, Asker.GUEST);
   }

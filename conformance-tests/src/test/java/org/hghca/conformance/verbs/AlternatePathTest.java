@@ -199,12 +199,7 @@ class AlternatePathTest {
       cut(pair.left, pair.right);
       pair.right.randomize(0, 40_000, random);
       pair.left.expect(0, pair.right, 0, 40_000);
-      pair.left.qp.postSend(
-          pair.left
-              .send
-              .rdmaRead(pair.right.address(0), pair.right.buffer.rkey())
-              .sge(pair.left.buffer, 0, 40_000)
-              .signaled());
+      pair.left.qp.postSend(pair.read(0).sge(pair.left.buffer, 0, 40_000).signaled());
       Side.assertSuccess(pair.left.sent());
       pair.left.verify("what was read by the alternate path");
       assertMigrated(pair.right, pair.left);

@@ -115,12 +115,7 @@ class AsyncEventsTest {
   void refusedRequestRaisesAnEventAtTheResponder(String parameters) throws Exception {
     RcSetup readOnly = new RcSetup().qpAccess(AccessFlag.REMOTE_READ);
     try (RcPair pair = readOnly.on(Fabric.inline(parameters))) {
-      pair.left.qp.postSend(
-          pair.left
-              .send
-              .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-              .sge(pair.left.buffer, 0, 8)
-              .signaled());
+      pair.left.qp.postSend(pair.write(0).sge(pair.left.buffer, 0, 8).signaled());
       assertThat(pair.left.sent().status()).isEqualTo(WcStatus.REM_INV_REQ_ERR);
       AsyncEvent event = next(pair.right.context);
       assertEvent(event, AsyncEventType.QP_REQ_ERR, pair.right.qp);

@@ -256,13 +256,7 @@ class AtomicTest {
           atomic(pair, WrOpcode.ATOMIC_FETCH_AND_ADD).sge(pair.left.buffer, HERE, 8));
       // The fenced write carries the value that the atomic returned.
       pair.left.qp.postSend(
-          pair.left
-              .send
-              .wrId(8)
-              .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-              .sge(pair.left.buffer, HERE, 8)
-              .fence()
-              .signaled());
+          pair.write(0).wrId(8).sge(pair.left.buffer, HERE, 8).fence().signaled());
       Wc sent = pair.left.sent();
       Side.assertSuccess(sent);
       assertThat(sent.wrId()).isEqualTo(8);

@@ -192,9 +192,7 @@ class BadRegistrationTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = AccessFlag.class,
-      names = {"REMOTE_WRITE", "REMOTE_ATOMIC"})
+  @EnumSource(names = {"REMOTE_WRITE", "REMOTE_ATOMIC"})
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_mr.MRTest.test_reg_mr_bad_flags",
@@ -215,9 +213,7 @@ class BadRegistrationTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = AccessFlag.class,
-      names = {"MW_BIND", "ON_DEMAND"})
+  @EnumSource(names = {"MW_BIND", "ON_DEMAND"})
   @VerbsCase(says = "a region with MW_BIND, to which windows may be bound", unsupported = true)
   @VerbsCase(
       tier = Tier.NOT_HERE,
@@ -265,12 +261,7 @@ class BadRegistrationTest {
         MemorySegment memory = arena.allocate(4096);
         try (MemoryRegion region = pair.right.pd.register(memory, Side.ALL)) {
           arena.close();
-          pair.left.qp.postSend(
-              pair.left
-                  .send
-                  .rdmaWrite(region.address(), region.rkey())
-                  .sge(pair.left.buffer, 0, 8)
-                  .signaled());
+          pair.left.qp.postSend(pair.left.write(region).sge(pair.left.buffer, 0, 8).signaled());
           Wc completion = pair.left.sent();
           if (!TestProfile.isRtl()) { // the RTL's writes to the host have no answer
             assertThat(completion.status().code()).as("%s", completion).isNotZero();

@@ -63,11 +63,7 @@ class CompletionChannelTest {
   }
 
   private static void write(RcPair pair, boolean signaled) {
-    SendRequest request =
-        pair.left
-            .send
-            .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-            .sge(pair.left.buffer, 0, 8);
+    SendRequest request = pair.write(0).sge(pair.left.buffer, 0, 8);
     pair.left.qp.postSend(signaled ? request.signaled() : request);
   }
 
@@ -83,11 +79,7 @@ class CompletionChannelTest {
   }
 
   private static void writeWhenThereIsRoom(RcPair pair) {
-    SendRequest request =
-        pair.left
-            .send
-            .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-            .sge(pair.left.buffer, 0, 8);
+    SendRequest request = pair.write(0).sge(pair.left.buffer, 0, 8);
     for (long start = System.nanoTime(); !pair.left.qp.tryPostSend(request); ) {
       assertThat(System.nanoTime() - start).as("waiting for room").isLessThan(LIMIT.toNanos());
       Thread.yield();
@@ -441,12 +433,7 @@ class CompletionChannelTest {
             QueuePair qp = pair.left.pd.createQueuePair(QueuePairConfig.rc(queue, queue))) {
           RcPair.connect(pair.setup(), qp, peer);
           queue.requestNotify(false);
-          qp.postSend(
-              pair.left
-                  .send
-                  .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-                  .sge(pair.left.buffer, 0, 8)
-                  .signaled());
+          qp.postSend(pair.write(0).sge(pair.left.buffer, 0, 8).signaled());
           assertThat(pair.left.channel.await(LIMIT)).containsSame(queue);
           Side.assertSuccess(Wc.awaitOne(pair.fabric, queue));
         }

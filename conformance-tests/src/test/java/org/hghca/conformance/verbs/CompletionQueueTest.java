@@ -41,13 +41,7 @@ class CompletionQueueTest {
       pair.left.qp.postSend(write(pair.left, pair.right, i));
     }
     pair.left.randomize(0, 16, new SplittableRandom(count));
-    pair.left.qp.postSend(
-        pair.left
-            .send
-            .wrId(count - 1)
-            .rdmaWrite(pair.right.address(8), pair.right.buffer.rkey())
-            .sge(pair.left.buffer, 0, 8)
-            .signaled());
+    pair.left.qp.postSend(pair.write(8).wrId(count - 1).sge(pair.left.buffer, 0, 8).signaled());
     MemorySegment last = pair.right.buffer.segment().asSlice(8, 8);
     MemorySegment sent = pair.left.buffer.segment().asSlice(0, 8);
     pair.fabric.await(() -> last.mismatch(sent) < 0, () -> "the last write has not arrived");

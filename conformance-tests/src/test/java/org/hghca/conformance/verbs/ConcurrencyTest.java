@@ -252,11 +252,7 @@ class ConcurrencyTest {
                 try (MemoryRegion region = pair.right.pd.allocate(64, Side.ALL)) {
                   for (int i = 0; i < 500 || first.get() < 50 || second.get() < 50; i++) {
                     pair.left.qp.postSend(
-                        pair.left
-                            .send
-                            .rdmaWrite(region.address(), region.rkey())
-                            .sge(pair.left.buffer, 0, 64)
-                            .signaled());
+                        pair.left.write(region).sge(pair.left.buffer, 0, 64).signaled());
                     Side.assertSuccess(pair.left.sent());
                   }
                 } finally {

@@ -116,12 +116,7 @@ class ContextsTest {
       assertThat(pair.left.sent().status()).isEqualTo(Wc.cause(WcStatus.REM_ACCESS_ERR));
     }
     try (RcPair pair = new RcSetup().on(Fabric.oneDevice())) {
-      SendRequest foreign =
-          pair.left
-              .send
-              .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-              .sge(pair.right.buffer, 8, 8)
-              .signaled();
+      SendRequest foreign = pair.write(0).sge(pair.right.buffer, 8, 8).signaled();
       if (!TestProfile.has(Feature.LOCAL_ERROR_COMPLETIONS)) {
         assertThatThrownBy(() -> pair.left.qp.postSend(foreign))
             .hasMessageContainingAll("element 0", "EINVAL");

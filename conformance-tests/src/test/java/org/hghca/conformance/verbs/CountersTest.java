@@ -104,12 +104,7 @@ class CountersTest {
     try (RcPair pair = new RcSetup().channel().open()) {
       for (int i = 1; i <= 3; i++) {
         pair.left.sendQueue.requestNotify(false);
-        pair.left.qp.postSend(
-            pair.left
-                .send
-                .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-                .sge(pair.left.buffer, 0, 8)
-                .signaled());
+        pair.left.qp.postSend(pair.write(0).sge(pair.left.buffer, 0, 8).signaled());
         assertThat(pair.left.channel.await()).isSameAs(pair.left.sendQueue);
         Side.assertSuccess(pair.left.sent());
         assertThat(pair.left.context.counters().completionEvents()).isEqualTo(i);

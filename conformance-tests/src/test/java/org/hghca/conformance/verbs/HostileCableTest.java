@@ -147,13 +147,7 @@ class HostileCableTest {
       HcaCounters before = pair.fabric.hcas().getFirst().counters();
       assertThat(before.retries()).isPositive();
       for (int i = 0; i < 3; i++) {
-        pair.left.qp.postSend(
-            pair.left
-                .send
-                .wrId(i)
-                .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-                .sge(pair.left.buffer, 0, 4096)
-                .signaled());
+        pair.left.qp.postSend(pair.write(0).wrId(i).sge(pair.left.buffer, 0, 4096).signaled());
         Side.assertSuccess(pair.left.sent());
       }
       assertThat(pair.fabric.hcas().getFirst().counters().retries()).isEqualTo(before.retries());

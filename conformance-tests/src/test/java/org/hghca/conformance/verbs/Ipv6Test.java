@@ -243,9 +243,7 @@ class Ipv6Test {
       value = {"s", "r1", "r2"},
       why = "a virtio device has IPv6 addresses")
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"RC", "UD"})
+  @EnumSource(names = {"RC", "UD"})
   void deviceWithoutIpv6AddressesRefusesThem(QpType type) {
     String locator = TestProfile.model("model:ip4?mode=inline&as=" + TestProfile.name());
     RcSetup setup = new RcSetup().type(type).unconnected();

@@ -102,9 +102,7 @@ class NetworkPathTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"RC", "UC"})
+  @EnumSource(names = {"RC", "UC"})
   void fieldsOfTheAddressVectorReachThePeer(QpType type) throws IOException, InterruptedException {
     try (RcPair pair = open(new RcSetup().type(type).path(0xabcde, 0xb9, 17))) {
       transfer(pair);

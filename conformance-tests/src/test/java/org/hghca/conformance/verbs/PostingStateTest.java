@@ -37,9 +37,7 @@ class PostingStateTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpState.class,
-      names = {"RESET", "INIT", "RTR"})
+  @EnumSource(names = {"RESET", "INIT", "RTR"})
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_post_send_qp_state_bad_flow",

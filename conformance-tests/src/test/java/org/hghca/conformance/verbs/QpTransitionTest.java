@@ -136,9 +136,7 @@ class QpTransitionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpState.class,
-      names = {"INIT", "RTR", "RTS"})
+  @EnumSource(names = {"INIT", "RTR", "RTS"})
   void missingRequiredAttributeIsRefused(QpState to) {
     QpState from = QpState.values()[to.ordinal() - 1];
     for (QpAttribute left : QpFixtures.required(to)) {
@@ -289,13 +287,7 @@ class QpTransitionTest {
 
   private static void post(RcPair pair, long wrId, long at) {
     pair.left.randomize(at, 16, new SplittableRandom(wrId));
-    pair.left.qp.postSend(
-        pair.left
-            .send
-            .wrId(wrId)
-            .rdmaWrite(pair.right.address(at), pair.right.buffer.rkey())
-            .sge(pair.left.buffer, at, 16)
-            .signaled());
+    pair.left.qp.postSend(pair.write(at).wrId(wrId).sge(pair.left.buffer, at, 16).signaled());
   }
 
   @Test

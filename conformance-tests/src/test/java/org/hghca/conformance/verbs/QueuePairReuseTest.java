@@ -32,13 +32,7 @@ class QueuePairReuseTest {
 
   private static void write(RcPair pair, QueuePair qp, long firstWrId, int count) {
     for (int i = 0; i < count; i++) {
-      qp.postSend(
-          pair.left
-              .send
-              .wrId(firstWrId + i)
-              .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-              .sge(pair.left.buffer, 0, 8)
-              .signaled());
+      qp.postSend(pair.write(0).wrId(firstWrId + i).sge(pair.left.buffer, 0, 8).signaled());
     }
     pair.fabric.settle();
   }
@@ -177,21 +171,13 @@ class QueuePairReuseTest {
         pair.fabric.mayRetire();
         for (int m = 0; m < 40; m++) {
           pair.left.qp.postSend(
-              pair.left
-                  .send
-                  .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+              pair.write(0)
                   .sge(pair.left.buffer, 0, Math.max(Sizes.least(), 1000L * i))
                   .signaled());
         }
         (i % 2 == 0 ? pair.left.qp : pair.right.qp).close();
         RcPair.connect(pair.setup(), second, secondPeer);
-        second.postSend(
-            pair.left
-                .send
-                .wrId(OLD)
-                .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-                .sge(pair.left.buffer, 0, 8)
-                .signaled());
+        second.postSend(pair.write(0).wrId(OLD).sge(pair.left.buffer, 0, 8).signaled());
         boolean[] seen = new boolean[1];
         pair.fabric.await(
             () ->

@@ -8,6 +8,7 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 
 /** Two connected queue pairs with all their objects. Closing checks for leaks. */
@@ -57,6 +58,16 @@ final class RcPair implements AutoCloseable {
     left.qp.modify(QpAttributes.to(QpState.RESET));
     right.qp.modify(QpAttributes.to(QpState.RESET));
     connect(5, 6);
+  }
+
+  /** A request of the left side: an RDMA WRITE from a byte of the right side's buffer on. */
+  SendRequest write(long at) {
+    return left.send.rdmaWrite(right.address(at), right.buffer.rkey());
+  }
+
+  /** A request of the left side: an RDMA READ from a byte of the right side's buffer on. */
+  SendRequest read(long at) {
+    return left.send.rdmaRead(right.address(at), right.buffer.rkey());
   }
 
   /** Messages in both directions in turn, with all of their effects checked. */

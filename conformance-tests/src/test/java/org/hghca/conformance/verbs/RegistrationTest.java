@@ -117,11 +117,7 @@ class RegistrationTest {
       MemorySegment memory = arena.allocateFrom("look, do not touch").asReadOnly();
       try (MemoryRegion region = pair.right.pd.register(memory, AccessFlag.REMOTE_READ)) {
         pair.left.qp.postSend(
-            pair.left
-                .send
-                .rdmaRead(region.address(), region.rkey())
-                .sge(pair.left.buffer, 0, memory.byteSize())
-                .signaled());
+            pair.left.read(region).sge(pair.left.buffer, 0, memory.byteSize()).signaled());
         Side.assertSuccess(pair.left.sent());
         assertThat(pair.left.memory().getString(0)).isEqualTo("look, do not touch");
       }
@@ -233,11 +229,7 @@ class RegistrationTest {
       for (int i = 0; i < count; i++) {
         pair.left.memory().set(ValueLayout.JAVA_LONG, 0, i * 0x0101_0101L);
         pair.left.qp.postSend(
-            pair.left
-                .send
-                .rdmaWrite(regions.get(i).address(), regions.get(i).rkey())
-                .sge(pair.left.buffer, 0, 8)
-                .signaled());
+            pair.left.write(regions.get(i)).sge(pair.left.buffer, 0, 8).signaled());
         Side.assertSuccess(pair.left.sent());
       }
       for (int i = 0; i < count; i++) {

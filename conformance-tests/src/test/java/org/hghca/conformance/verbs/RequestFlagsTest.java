@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Signaled and unsignaled, inline, fenced and solicited requests. */
 @Tag("rc")
@@ -24,10 +23,7 @@ class RequestFlagsTest {
   private final SplittableRandom random = new SplittableRandom(11);
 
   @ParameterizedTest
-  @EnumSource(
-      value = WrOpcode.class,
-      mode = Mode.INCLUDE,
-      names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE", "RDMA_WRITE_WITH_IMM"})
+  @EnumSource(names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE", "RDMA_WRITE_WITH_IMM"})
   void inlineDataOfEveryLengthUpToTheDeviceLimitArrives(WrOpcode opcode) {
     int most;
     try (Fabric fabric = Fabric.open()) {
@@ -73,9 +69,8 @@ class RequestFlagsTest {
   @Test
   void inlineReadIsRefused() {
     try (RcPair pair = new RcSetup().inline(32).open()) {
-      pair.left.send.rdmaRead(pair.right.address(0), pair.right.buffer.rkey());
-      pair.left.send.sge(pair.left.buffer, 0, 8).inline();
-      assertBadRequest(Errno.EINVAL, 0, () -> pair.left.qp.postSend(pair.left.send));
+      SendRequest request = pair.read(0).sge(pair.left.buffer, 0, 8).inline();
+      assertBadRequest(Errno.EINVAL, 0, () -> pair.left.qp.postSend(request));
     }
   }
 
@@ -84,12 +79,7 @@ class RequestFlagsTest {
     try (RcPair pair = new RcSetup().depth(8).open()) {
       for (int i = 0; i < 40; i++) {
         pair.left.randomize(i, 1, random);
-        SendRequest request =
-            pair.left
-                .send
-                .wrId(i)
-                .rdmaWrite(pair.right.address(i), pair.right.buffer.rkey())
-                .sge(pair.left.buffer, i, 1);
+        SendRequest request = pair.write(i).wrId(i).sge(pair.left.buffer, i, 1);
         pair.left.qp.postSend(i % 4 == 3 ? request.signaled() : request);
         pair.right.expect(i, pair.left, i, 1);
         if (i % 4 == 3) {
@@ -107,12 +97,7 @@ class RequestFlagsTest {
   void everyRequestOfASignalAllQueueProducesACompletion() {
     try (RcPair pair = new RcSetup().depth(8).signalAll().open()) {
       for (int i = 0; i < 8; i++) {
-        pair.left.qp.postSend(
-            pair.left
-                .send
-                .wrId(i)
-                .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-                .sge(pair.left.buffer, 0, 1));
+        pair.left.qp.postSend(pair.write(0).wrId(i).sge(pair.left.buffer, 0, 1));
       }
       assertThat(pair.left.sent(8))
           .extracting(Wc::wrId)

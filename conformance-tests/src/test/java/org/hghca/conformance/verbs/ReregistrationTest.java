@@ -47,12 +47,7 @@ class ReregistrationTest {
   }
 
   private static WcStatus read(RcPair pair, MemoryRegion region, long length) {
-    pair.left.qp.postSend(
-        pair.left
-            .send
-            .rdmaRead(region.address(), region.rkey())
-            .sge(pair.left.buffer, 0, length)
-            .signaled());
+    pair.left.qp.postSend(pair.left.read(region).sge(pair.left.buffer, 0, length).signaled());
     return pair.left.sent().status();
   }
 

@@ -212,11 +212,7 @@ class RetryTest {
   void readFromASilentPeerFails() {
     try (RcPair pair = pair(7, 8, 2)) {
       pair.right.qp.modify(QpAttributes.to(QpState.ERR));
-      pair.left.qp.postSend(
-          pair.left
-              .send
-              .rdmaRead(pair.right.address(0), pair.right.buffer.rkey())
-              .sge(pair.left.buffer, 0, 8));
+      pair.left.qp.postSend(pair.read(0).sge(pair.left.buffer, 0, 8));
       assertThat(pair.left.sent().status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
       pair.left.verify("nothing read");
     }

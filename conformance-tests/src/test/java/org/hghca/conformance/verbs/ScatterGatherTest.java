@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages gathered from several buffers and scattered to several others. */
@@ -33,10 +32,7 @@ class ScatterGatherTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = WrOpcode.class,
-      mode = Mode.INCLUDE,
-      names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE", "RDMA_WRITE_WITH_IMM", "RDMA_READ"})
+  @EnumSource(names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE", "RDMA_WRITE_WITH_IMM", "RDMA_READ"})
   void everyNumberOfElementsUpToTheDeviceLimitArrives(WrOpcode opcode) {
     SplittableRandom random = new SplittableRandom(3);
     int most = maxSge();

@@ -107,12 +107,7 @@ final class ServedCardsTest {
           pair.right.pd.register(target, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
       for (int i = 0; i < 10; i++) {
         target.fill((byte) 0);
-        pair.left.qp.postSend(
-            pair.left
-                .send
-                .rdmaWrite(into.address(), into.rkey())
-                .sge(from, 0, source.byteSize())
-                .signaled());
+        pair.left.qp.postSend(pair.left.write(into).sge(from, 0, source.byteSize()).signaled());
         Side.assertSuccess(pair.left.sent());
         assertThat(target.mismatch(source)).isEqualTo(-1);
       }
@@ -150,12 +145,7 @@ final class ServedCardsTest {
     try (ServedCards cards = new ServedCards(directory)) {
       for (int i = 0; i < 3; i++) {
         try (RcPair pair = setup().on(cards.open(""))) {
-          pair.left.qp.postSend(
-              pair.left
-                  .send
-                  .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-                  .sge(pair.left.buffer, 0, 64)
-                  .signaled());
+          pair.left.qp.postSend(pair.write(0).sge(pair.left.buffer, 0, 64).signaled());
           Side.assertSuccess(pair.left.sent());
         }
       }
@@ -186,11 +176,6 @@ final class ServedCardsTest {
   }
 
   private static void write(RcPair pair) {
-    pair.left.qp.postSend(
-        pair.left
-            .send
-            .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
-            .sge(pair.left.buffer, 0, 64)
-            .signaled());
+    pair.left.qp.postSend(pair.write(0).sge(pair.left.buffer, 0, 64).signaled());
   }
 }

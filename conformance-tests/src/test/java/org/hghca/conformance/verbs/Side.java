@@ -100,6 +100,16 @@ final class Side implements AutoCloseable {
     return buffer.address() + offset;
   }
 
+  /** A request that writes into a region of a peer, from its beginning on. */
+  SendRequest write(MemoryRegion region) {
+    return send.rdmaWrite(region.address(), region.rkey());
+  }
+
+  /** A request that reads a region of a peer, from its beginning on. */
+  SendRequest read(MemoryRegion region) {
+    return send.rdmaRead(region.address(), region.rkey());
+  }
+
   /** Waits for the completion of a send request. */
   Wc sent() {
     return next(sendQueue);

@@ -54,9 +54,7 @@ class UcTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = WrOpcode.class,
-      names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE_WITH_IMM"})
+  @EnumSource(names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE_WITH_IMM"})
   void everyNumberOfElementsUpToTheDeviceLimitArrives(WrOpcode opcode) {
     SplittableRandom random = new SplittableRandom(8);
     try (RcPair pair = setup().sges(16).open()) {
@@ -90,9 +88,7 @@ class UcTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = WrOpcode.class,
-      names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE_WITH_IMM"})
+  @EnumSource(names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE_WITH_IMM"})
   void inlineDataArrives(WrOpcode opcode) {
     int most = 64;
     try (RcPair pair = setup().inline(most).open()) {
@@ -236,9 +232,7 @@ class UcTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = WrOpcode.class,
-      names = {"RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"})
+  @EnumSource(names = {"RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"})
   @VerbsCase(says = "UC: RDMA READ and atomics are refused at the post, EOPNOTSUPP")
   void operationWithAResponseIsRefused(WrOpcode opcode) {
     try (RcPair pair = setup().open()) {

@@ -2,7 +2,7 @@ package org.hghca.cm.ib;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.cm.ib.Pair.assertFails;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -87,12 +87,12 @@ class HandshakeRefusalTest {
   @Test
   void addressThatIsNotListenedOn() {
     long service = 0x0106_0009L;
-    assertFails(
+    assertErrno(
         Errno.EADDRNOTAVAIL,
         () -> b.carrier.listen(service, new InetSocketAddress("10.0.0.99", 9), pair.listening));
     b.carrier.listen(service, b.address(9), pair.listening);
-    assertFails(Errno.EADDRINUSE, () -> b.carrier.listen(service, b.address(9), pair.listening));
-    assertFails(
+    assertErrno(Errno.EADDRINUSE, () -> b.carrier.listen(service, b.address(9), pair.listening));
+    assertErrno(
         Errno.EADDRINUSE,
         () -> b.carrier.listen(service, new InetSocketAddress("0.0.0.0", 9), pair.listening));
     a.carrier.connect(a.request(b, 0x11, service, new byte[0]), new Recorder());
@@ -164,16 +164,16 @@ class HandshakeRefusalTest {
   @Test
   void callsInTheWrongStateAreRefused() {
     pair.ask();
-    assertFails(Errno.EINVAL, () -> pair.active.handshake().confirm(PrivateData.EMPTY));
-    assertFails(Errno.EINVAL, () -> pair.active.handshake().disconnect(PrivateData.EMPTY));
+    assertErrno(Errno.EINVAL, () -> pair.active.handshake().confirm(PrivateData.EMPTY));
+    assertErrno(Errno.EINVAL, () -> pair.active.handshake().disconnect(PrivateData.EMPTY));
     assertThatThrownBy(() -> pair.active.handshake().reject(28, PrivateData.EMPTY))
         .hasMessageContaining("the connection is in REQ_SENT");
-    assertFails(Errno.EINVAL, () -> pair.active.handshake().firstPacket());
-    assertFails(Errno.EINVAL, () -> pair.passive.handshake().confirm(PrivateData.EMPTY));
+    assertErrno(Errno.EINVAL, () -> pair.active.handshake().firstPacket());
+    assertErrno(Errno.EINVAL, () -> pair.passive.handshake().confirm(PrivateData.EMPTY));
     pair.reply();
-    assertFails(Errno.EINVAL, pair::reply);
+    assertErrno(Errno.EINVAL, pair::reply);
     pair.confirm();
-    assertFails(Errno.EINVAL, () -> pair.active.handshake().reject(28, PrivateData.EMPTY));
+    assertErrno(Errno.EINVAL, () -> pair.active.handshake().reject(28, PrivateData.EMPTY));
   }
 
   @Test
@@ -182,10 +182,10 @@ class HandshakeRefusalTest {
     assertThatThrownBy(
             () -> a.carrier.connect(a.request(b, 1, VirtualNetwork.SERVICE, data), new Recorder()))
         .hasMessageContaining("93 bytes of data, where there is room for 92");
-    assertFails(Errno.EINVAL, () -> a.carrier.connect(a.request(b, 1 << 24), new Recorder()));
+    assertErrno(Errno.EINVAL, () -> a.carrier.connect(a.request(b, 1 << 24), new Recorder()));
     assertThat(a.engine.size()).isZero();
     pair.ask();
-    assertFails(
+    assertErrno(
         Errno.EINVAL, () -> pair.passive.handshake().reject(28, PrivateData.of(new byte[149])));
     pair.reply();
     assertThat(pair.active.take()).containsExactly("replied");

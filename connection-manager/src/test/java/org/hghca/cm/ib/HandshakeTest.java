@@ -1,7 +1,7 @@
 package org.hghca.cm.ib;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.hghca.cm.ib.Pair.assertFails;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.time.Duration;
 import java.util.HexFormat;
@@ -367,7 +367,7 @@ class HandshakeTest {
   void firstPacketConfirmsTheReply() {
     net.lose(one -> one.mad().message() instanceof Rtu);
     pair.ask();
-    assertFails(Errno.EINVAL, () -> pair.passive.handshake().firstPacket());
+    assertErrno(Errno.EINVAL, () -> pair.passive.handshake().firstPacket());
     pair.reply().confirm();
     pair.passive.handshake().firstPacket();
     net.exchange();
@@ -513,7 +513,7 @@ class HandshakeTest {
     assertThat(asking.events).isEmpty();
     assertThat(pair.passive.take()).containsExactly("disconnected");
     assertThat(a.engine.size()).isZero();
-    assertFails(Errno.EINVAL, () -> a.carrier.connect(a.request(b, 1), asking));
+    assertErrno(Errno.EINVAL, () -> a.carrier.connect(a.request(b, 1), asking));
     a.carrier.close();
   }
 }

@@ -1,11 +1,9 @@
 package org.hghca.cm.ib;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetSocketAddress;
 import java.util.List;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.Registration;
@@ -13,8 +11,6 @@ import org.hghca.cm.ib.VirtualNetwork.Node;
 import org.hghca.cm.ib.VirtualNetwork.Sent;
 import org.hghca.cm.mad.Message;
 import org.hghca.cm.mad.Req;
-import org.hghca.verbs.Errno;
-import org.hghca.verbs.VerbsException;
 
 /** Two devices, the second of which listens. */
 final class Pair {
@@ -98,10 +94,5 @@ final class Pair {
   void listeningAt(int index) {
     assertThat(listening.ends).hasSize(index + 1);
     passive = listening.ends.get(index);
-  }
-
-  static void assertFails(Errno errno, ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
   }
 }

@@ -142,9 +142,7 @@ class PeerDeathTest {
 
   /** A peer that has begun anew knows nothing of the connection, and says so to a disconnect. */
   @ParameterizedTest
-  @EnumSource(
-      mode = EnumSource.Mode.INCLUDE,
-      names = {"ESTABLISHED", "LEAVING"})
+  @EnumSource(names = {"ESTABLISHED", "LEAVING"})
   void restartedPeerEndsTheConnectionAtOnce(Progress progress) {
     net.lose(sent -> progress == Progress.LEAVING && sent.toString().equals("a DREQ"));
     reach(progress);

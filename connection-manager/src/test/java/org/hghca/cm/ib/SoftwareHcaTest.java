@@ -1,7 +1,7 @@
 package org.hghca.cm.ib;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.cm.Failures.assertErrno;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -234,9 +234,7 @@ class SoftwareHcaTest {
 
   @Test
   void deviceHasOneCarrierAtATime() {
-    assertThatThrownBy(() -> IbCarrier.of(a))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+    assertErrno(Errno.EBUSY, () -> IbCarrier.of(a));
     asking.close();
     asking.close();
     asking = IbCarrier.of(a);

@@ -63,9 +63,7 @@ class CommandHangTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = HcrCommand.class,
-      names = {"QUERY_QP", "RST2INIT", "SW2HW_CQ", "INIT_HCA", "MAP_EQ", "CLOSE_HCA"})
+  @EnumSource(names = {"QUERY_QP", "RST2INIT", "SW2HW_CQ", "INIT_HCA", "MAP_EQ", "CLOSE_HCA"})
   void everyContextCommandHangsAfterAModifyQpWithoutAnInbox(HcrCommand next) {
     bench.bringUp();
     assertThat(bench.command(HcrCommand.ERR2RST.code(), 3, 0, 2, 0)).isEqualTo(OK);

@@ -65,7 +65,6 @@ class ContextImageTest {
 
   @ParameterizedTest
   @EnumSource(
-      value = HcrCommand.class,
       names = {
         "RST2INIT",
         "INIT2RTR",

@@ -87,9 +87,7 @@ class CongestionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = Service.class,
-      names = {"RC", "UC"})
+  @EnumSource(names = {"RC", "UC"})
   void notificationsReduceTheRateOfAConnection(Service service) {
     RawPeer peer = new RawPeer(service);
     slowDown(peer, 20); // to the minimum rate, 1.25 MB/s
@@ -122,9 +120,7 @@ class CongestionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QueuePairState.class,
-      names = {"RTR", "RTS"})
+  @EnumSource(names = {"RTR", "RTS"})
   void readResponsesAreSlowedDownToo(QueuePairState state) {
     RawPeer peer = new RawPeer(Service.RC);
     peer.station.state = state;

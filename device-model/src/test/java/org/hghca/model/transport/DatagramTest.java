@@ -164,7 +164,6 @@ class DatagramTest {
 
   @ParameterizedTest
   @EnumSource(
-      value = SendOperation.class,
       names = {"SEND", "SEND_IMM"},
       mode = EnumSource.Mode.EXCLUDE)
   void operationsOtherThanSendsAreOperationErrors(SendOperation operation) {

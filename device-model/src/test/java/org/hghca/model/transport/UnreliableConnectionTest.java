@@ -207,9 +207,7 @@ class UnreliableConnectionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = SendOperation.class,
-      names = {"WRITE", "WRITE_IMM"})
+  @EnumSource(names = {"WRITE", "WRITE_IMM"})
   void writeThatIsNotEnabledIsDropped(SendOperation operation) {
     fill(600);
     line.b.remoteWrite = false;
@@ -269,9 +267,7 @@ class UnreliableConnectionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = SendOperation.class,
-      names = {"READ", "COMPARE_SWAP", "FETCH_ADD"})
+  @EnumSource(names = {"READ", "COMPARE_SWAP", "FETCH_ADD"})
   void operationsWithAResponseAreOperationErrors(SendOperation operation) {
     line.a.post(request(operation, 0, 8));
     line.run();

@@ -2,6 +2,7 @@ package org.hghca.driver.bringup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.time.Duration;
 import java.util.List;
@@ -66,9 +67,7 @@ class BringUpTest {
   void invalidTimeScaleIsRefused() {
     FailingFunction function =
         new FailingFunction(PciFunctions.open(Locator.parse("model:scale?mode=inline&slow=0")));
-    assertThatThrownBy(() -> bringUp(function))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> bringUp(function))
         .hasMessageContaining("slow=0 must be a whole number");
     assertGivenBack(function);
   }
@@ -165,10 +164,7 @@ class BringUpTest {
   void invalidParameterIsRefusedBeforeTheCardIsAccessed(String parameter) {
     FailingFunction function =
         new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?" + parameter));
-    assertThatThrownBy(() -> bringUp(function))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
-        .hasMessageContaining(parameter);
+    assertErrno(Errno.EINVAL, () -> bringUp(function)).hasMessageContaining(parameter);
     assertThat(function.isClosed()).isTrue();
   }
 

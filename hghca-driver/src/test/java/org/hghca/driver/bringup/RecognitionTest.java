@@ -1,7 +1,7 @@
 package org.hghca.driver.bringup;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
@@ -12,7 +12,6 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.driver.bringup.Recognition.Place;
 import org.hghca.driver.bringup.StrangeFunction.Access;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,10 +47,7 @@ class RecognitionTest {
   }
 
   private static void assertRefused(ThrowingCallable call, Errno errno, String... parts) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContaining("strange:card")
-        .hasMessageContainingAll(parts);
+    assertErrno(errno, call).hasMessageContaining("strange:card").hasMessageContainingAll(parts);
   }
 
   /** In all cases: registers are accessed by aligned 32-bit accesses, doorbells not at all. */

@@ -2,7 +2,7 @@ package org.hghca.driver.object;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
@@ -13,7 +13,6 @@ import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.spi.ProviderAccess;
 import org.junit.jupiter.api.AfterEach;
@@ -30,9 +29,7 @@ class AddressHandlesTest {
   }
 
   private static void assertRefused(ThrowingCallable call, Errno errno, String complaint) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
-        .hasMessageContaining(complaint);
+    assertErrno(errno, call).hasMessageContaining(complaint);
   }
 
   private AddressHandle create(AddressVector vector) {

@@ -2,6 +2,7 @@ package org.hghca.driver.object;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -75,14 +76,10 @@ class BusyMemoryTest {
   }
 
   private void assertBusy() {
-    assertThatThrownBy(memory::close)
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
+    assertErrno(Errno.EBUSY, memory::close)
         .hasMessageContaining("MR 0x%08x", memory.lkey())
         .hasMessageContaining("QP 0x%06x", qp.number());
-    assertThatThrownBy(() -> memory.reregister(Reregistration.to(AccessFlag.LOCAL_WRITE)))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+    assertErrno(Errno.EBUSY, () -> memory.reregister(Reregistration.to(AccessFlag.LOCAL_WRITE)));
   }
 
   @Test

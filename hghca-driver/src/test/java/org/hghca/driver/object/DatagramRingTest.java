@@ -246,9 +246,7 @@ class DatagramRingTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"RC", "UC"})
+  @EnumSource(names = {"RC", "UC"})
   void connectedTypesIgnoreADestination(QpType type) {
     ring(type).post(request.send().to(peer, 3, 4).sge(LOCAL, 8, LKEY));
     assertThat(doorbells).containsExactly(0x0000_0202_0000_000aL);

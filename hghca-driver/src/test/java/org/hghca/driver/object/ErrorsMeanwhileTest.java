@@ -2,6 +2,7 @@ package org.hghca.driver.object;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -69,9 +70,7 @@ class ErrorsMeanwhileTest {
   }
 
   private static void assertEio(Runnable verb) {
-    assertThatThrownBy(verb::run)
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+    assertErrno(Errno.EIO, verb::run);
   }
 
   @Test

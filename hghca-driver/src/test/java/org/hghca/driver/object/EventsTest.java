@@ -2,6 +2,7 @@ package org.hghca.driver.object;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -167,10 +168,7 @@ class EventsTest {
         new FailingFunction(
             PciFunctions.open(Locator.parse("model:events-x?mode=inline")),
             Locator.parse("model:events-x?mode=inline&events=x"));
-    assertThatThrownBy(() -> BringUp.of(function))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
-        .hasMessageContaining("events=x");
+    assertErrno(Errno.EINVAL, () -> BringUp.of(function)).hasMessageContaining("events=x");
     assertThat(function.isClosed()).isTrue();
     assertThat(function.mappingsAtClose()).isZero();
   }

@@ -3,6 +3,7 @@ package org.hghca.driver.object;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -186,9 +187,7 @@ class LostCardTest {
   void cardRemovedDuringACommandIsReportedToAllWaiters(String parameters) throws Exception {
     Program program = new Program(parameters);
     program.function.loseAfter(7); // the go of the next command, and the accesses after it
-    assertThatThrownBy(() -> program.context.queryPort(1))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+    assertErrno(Errno.EIO, () -> program.context.queryPort(1));
     program.assertToldThatItIsOver(FailingFunction.PULLED);
     program.close();
   }

@@ -1,7 +1,7 @@
 package org.hghca.driver.object;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.BthOpcode;
@@ -21,7 +21,6 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -145,9 +144,7 @@ class NumberReuseTest {
     assertThat(cq.poll(completions, 1)).as("the other one").isOne();
     assertThat(completions.wrId(0)).isOne();
     assertThat(it.device.counts().lateCompletions()).isOne();
-    assertThatThrownBy(() -> qp.modify(QpAttributes.to(QpState.RESET)))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+    assertErrno(Errno.EIO, () -> qp.modify(QpAttributes.to(QpState.RESET)));
     qp.close();
     assertThat(it.device.qpNumbers().retired()).isOne();
   }
@@ -217,9 +214,7 @@ class NumberReuseTest {
     ring.asSlice(0, Cqe.SIZE).fill((byte) 0);
 
     assertThat(cq.poll(completions, 1)).isZero();
-    assertThatThrownBy(() -> cq.poll(completions, 1))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
+    assertErrno(Errno.EIO, () -> cq.poll(completions, 1))
         .hasMessageContaining("zero-length message");
   }
 }

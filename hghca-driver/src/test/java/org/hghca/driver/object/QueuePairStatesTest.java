@@ -78,9 +78,7 @@ class QueuePairStatesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"UC", "UD"})
+  @EnumSource(names = {"UC", "UD"})
   void errorOfAnUnreliableSendStopsTheSendQueue(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.stateFlow().reported(true, WcStatus.LOC_PROT_ERR);
@@ -95,9 +93,7 @@ class QueuePairStatesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"UC", "UD"})
+  @EnumSource(names = {"UC", "UD"})
   void flushedSendPolledAfterTheRecoveryChangesNothing(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.stateFlow().reported(true, WcStatus.WR_FLUSH_ERR);
@@ -215,9 +211,7 @@ class QueuePairStatesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = QpType.class,
-      names = {"UC", "UD"})
+  @EnumSource(names = {"UC", "UD"})
   void recoveryOfASendQueueHasItsOwnCommand(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.stateFlow().reported(true, WcStatus.LOC_PROT_ERR);

@@ -1,8 +1,8 @@
 package org.hghca.driver.object;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -30,11 +30,6 @@ class ReregisterFailureTest {
 
   /** The number of commands of a change to other memory before HW2SW_MPT: WRITE_MTT. */
   private static final int BEFORE = 1;
-
-  private static void assertErrno(Errno errno, Runnable call) {
-    assertThatThrownBy(call::run)
-        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
-  }
 
   /** The queue pair, its own peer, writes into a region. */
   private static WcStatus write(DriverFixture it, MemoryRegion region) {

@@ -2,6 +2,7 @@ package org.hghca.driver.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.driver.Failures.assertErrno;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
@@ -13,7 +14,6 @@ import org.hghca.driver.card.Limits;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
-import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -112,9 +112,7 @@ class QueueGeometryTest {
   @Test
   void queueOfMoreThanOneMegabyteIsRefused() {
     assertThat(of(2048, 1, 16, 1, 0).sendBytes()).isEqualTo(1 << 20);
-    assertThatThrownBy(() -> of(2049, 1, 16, 1, 0))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> of(2049, 1, 16, 1, 0))
         .hasMessageContaining("sendDepth 2049 with 16 elements")
         .hasMessageContaining("1048576");
     assertThatThrownBy(() -> of(1, 2048, 1, 16, 0)).hasMessageContaining("receiveDepth 2048");
@@ -131,9 +129,7 @@ class QueueGeometryTest {
   })
   void exceededLimitIsNamed(
       int send, int receive, int sendSge, int receiveSge, int inline, String name) {
-    assertThatThrownBy(() -> of(send, receive, sendSge, receiveSge, inline))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+    assertErrno(Errno.EINVAL, () -> of(send, receive, sendSge, receiveSge, inline))
         .hasMessageContaining(name);
   }
 

@@ -3,6 +3,7 @@ package org.hghca.vfio.dma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -63,9 +64,7 @@ class DmaSpaceTest {
   }
 
   private static void assertRefused(Runnable call, Reason reason, String... message) {
-    assertThatThrownBy(call::run)
-        .isInstanceOfSatisfying(VfioException.class, e -> assertThat(e.reason()).isEqualTo(reason))
-        .hasMessageContainingAll(message);
+    assertReason(reason, call::run).hasMessageContainingAll(message);
   }
 
   @Test

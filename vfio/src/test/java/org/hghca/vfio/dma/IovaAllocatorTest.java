@@ -2,6 +2,7 @@ package org.hghca.vfio.dma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -99,9 +100,7 @@ class IovaAllocatorTest {
     IovaAllocator addresses = space(0x10_0000, 0x10_2000);
     long first = addresses.allocate(0x1000);
 
-    assertThatThrownBy(() -> addresses.allocate(0x2000))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+    assertReason(Reason.NO_MEMORY, () -> addresses.allocate(0x2000))
         .hasMessageContainingAll("8192 bytes", "1 ranges are in use");
     addresses.free(first);
     assertThat(addresses.allocate(0x2000)).isEqualTo(0x10_0000);
@@ -111,9 +110,7 @@ class IovaAllocatorTest {
   void lengthThatCannotBeRoundedUpIsExhaustion() {
     IovaAllocator addresses = space(0, 1L << 48);
 
-    assertThatThrownBy(() -> addresses.allocate(Long.MAX_VALUE))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY));
+    assertReason(Reason.NO_MEMORY, () -> addresses.allocate(Long.MAX_VALUE));
   }
 
   @Test
@@ -301,9 +298,7 @@ class IovaAllocatorTest {
             List.of(new IovaRange(0x2_0001, 0x2_1ffe)),
             List.of(new IovaRange(Long.MAX_VALUE - 10, Long.MAX_VALUE)),
             List.of(new IovaRange(Long.MIN_VALUE, -1)))) {
-      assertThatThrownBy(() -> new IovaAllocator(ranges).allocate(1))
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY));
+      assertReason(Reason.NO_MEMORY, () -> new IovaAllocator(ranges).allocate(1));
     }
   }
 

@@ -1,7 +1,7 @@
 package org.hghca.vfio.dma;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -78,8 +78,7 @@ class PhysicalMemoryTest {
   }
 
   private void assertRefused(MemorySegment segment, Reason reason, String... message) {
-    assertThatThrownBy(() -> device.map(segment, DmaAccess.READ_WRITE))
-        .isInstanceOfSatisfying(VfioException.class, e -> assertThat(e.reason()).isEqualTo(reason))
+    assertReason(reason, () -> device.map(segment, DmaAccess.READ_WRITE))
         .hasMessageContainingAll(message);
     assertThat(device.mappings()).isZero();
   }

@@ -3,6 +3,7 @@ package org.hghca.vfio.inprocess;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,7 +22,6 @@ import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Locator;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.AfterEach;
@@ -54,9 +54,7 @@ class DmaMappingTest {
   }
 
   private void assertInvalid(MemorySegment memory, DmaAccess access, String... message) {
-    assertThatThrownBy(() -> function.map(memory, access))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> function.map(memory, access))
         .hasMessageContainingAll(message);
     assertThat(function.mappings()).isZero();
   }
@@ -393,18 +391,14 @@ class DmaMappingTest {
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
   void emptyAllocationIsRefused(long bytes) {
-    assertThatThrownBy(() -> function.allocate(bytes))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> function.allocate(bytes))
         .hasMessageContaining(bytes + " bytes");
   }
 
   @ParameterizedTest
   @ValueSource(longs = {1L << 46, (1L << 62) + 1, Long.MAX_VALUE - 4095, Long.MAX_VALUE})
   void allocationBeyondAnyMachinesMemoryNamesTheLimit(long bytes) {
-    assertThatThrownBy(() -> function.allocate(bytes))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+    assertReason(Reason.NO_MEMORY, () -> function.allocate(bytes))
         .hasMessageContainingAll(bytes + " bytes", "ulimit -v");
     assertThat(function.mappings()).isZero();
   }

@@ -3,6 +3,7 @@ package org.hghca.vfio.inprocess;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,7 +15,6 @@ import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -87,9 +87,7 @@ class InProcessFunctionTest {
   @ParameterizedTest
   @ValueSource(ints = {-1, 1, 5, 6, Integer.MAX_VALUE})
   void missingBarIsNamed(int bar) {
-    assertThatThrownBy(() -> function.region(bar))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> function.region(bar))
         .hasMessageContainingAll("fake:f0", "BAR" + bar);
   }
 
@@ -154,10 +152,7 @@ class InProcessFunctionTest {
     device.canReset = false;
 
     assertThat(function.canReset()).isFalse();
-    assertThatThrownBy(function::reset)
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED))
-        .hasMessageContaining("fake:f0");
+    assertReason(Reason.UNSUPPORTED, function::reset).hasMessageContaining("fake:f0");
     assertThat(device.calls).containsExactly("attach");
   }
 
@@ -212,10 +207,7 @@ class InProcessFunctionTest {
             function::interrupts,
             function::reset);
     for (ThrowingCallable call : calls) {
-      assertThatThrownBy(call)
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.CLOSED))
-          .hasMessage("fake:f0 is closed");
+      assertReason(Reason.CLOSED, call).hasMessage("fake:f0 is closed");
     }
     assertThat(device.calls).containsExactly("attach", "close");
     assertThat(function.mappings()).isZero();

@@ -2,6 +2,7 @@ package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,9 +45,7 @@ class BindingTest {
   }
 
   private void assertNotBound(Reason reason, String... message) {
-    assertThatThrownBy(() -> bind(CARD))
-        .isInstanceOfSatisfying(VfioException.class, e -> assertThat(e.reason()).isEqualTo(reason))
-        .hasMessageContainingAll(message);
+    assertReason(reason, () -> bind(CARD)).hasMessageContainingAll(message);
     assertThat(machine.writes()).isEmpty();
     assertThat(device(CARD).driver()).contains("hgrnic");
   }
@@ -271,9 +270,7 @@ class BindingTest {
 
   @Test
   void functionOfAnotherDriverIsNotUnbound() {
-    assertThatThrownBy(() -> binding.unbind(device(CARD)))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> binding.unbind(device(CARD)))
         .hasMessageContainingAll(CARD, "driver hgrnic", "is not bound to vfio-pci");
   }
 
@@ -283,9 +280,7 @@ class BindingTest {
     for (String node : List.of("/dev/vfio/17", "/dev/vfio/devices/vfio3")) {
       machine.process(4711, "java", node);
 
-      assertThatThrownBy(() -> binding.unbind(device(SECOND)))
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY))
+      assertReason(Reason.BUSY, () -> binding.unbind(device(SECOND)))
           .hasMessageContaining("process 4711 (java) has it open");
     }
 

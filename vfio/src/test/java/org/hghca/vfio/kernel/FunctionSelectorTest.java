@@ -1,12 +1,11 @@
 package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,9 +92,7 @@ class FunctionSelectorTest {
         "address=03:00.0"
       })
   void otherTextIsRefused(String text) {
-    assertThatThrownBy(() -> FunctionSelector.parse(text))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> FunctionSelector.parse(text))
         .hasMessageContainingAll("'" + text + "'", "0000:03:00.0", "id=10ee:9038", "class=0207");
   }
 

@@ -1,7 +1,7 @@
 package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -80,9 +80,7 @@ class KernelEndTest extends KernelFunctionFixture {
             () -> function.allocate(1),
             () -> function.map(shared(1), DmaAccess.READ));
     for (Runnable call : calls) {
-      assertThatThrownBy(call::run)
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.CLOSED));
+      assertReason(Reason.CLOSED, call::run);
     }
   }
 

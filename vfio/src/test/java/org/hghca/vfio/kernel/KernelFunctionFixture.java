@@ -1,14 +1,13 @@
 package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,9 +46,7 @@ abstract class KernelFunctionFixture {
   }
 
   void assertRefused(String parameters, Reason reason, String... message) {
-    assertThatThrownBy(() -> open(parameters))
-        .isInstanceOfSatisfying(VfioException.class, e -> assertThat(e.reason()).isEqualTo(reason))
-        .hasMessageContainingAll(message);
+    assertReason(reason, () -> open(parameters)).hasMessageContainingAll(message);
   }
 
   static MemorySegment shared(long bytes) {

@@ -2,6 +2,7 @@ package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.TimeUnit;
@@ -9,7 +10,6 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -95,10 +95,7 @@ class KernelInterruptsTest extends KernelFunctionFixture {
       card.raise(event, 0);
 
       for (int i = 0; i < 2; i++) {
-        assertThatThrownBy(() -> interrupts.await(SOON))
-            .isInstanceOfSatisfying(
-                VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.CLOSED))
-            .hasMessageContaining(CARD);
+        assertReason(Reason.CLOSED, () -> interrupts.await(SOON)).hasMessageContaining(CARD);
       }
       assertThat(vfio.calls).contains("close Device").doesNotContain("close Container");
       assertThat(card.isBusMaster()).isFalse();

@@ -1,12 +1,11 @@
 package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,9 +78,7 @@ class KernelMemoryTest extends KernelFunctionFixture {
   private void assertNotMapped(int answer, Reason reason, String... message) {
     vfio.mapAnswer = answer;
     try (PciFunction function = open("")) {
-      assertThatThrownBy(() -> function.map(shared(8192), DmaAccess.READ_WRITE))
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(reason))
+      assertReason(reason, () -> function.map(shared(8192), DmaAccess.READ_WRITE))
           .hasMessageContainingAll(message)
           .hasMessageContaining("0x2000 bytes");
     }

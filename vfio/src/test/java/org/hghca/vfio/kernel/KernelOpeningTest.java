@@ -2,6 +2,7 @@ package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.util.List;
 import org.hghca.vfio.DmaAccess;
@@ -83,9 +84,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
       function.region(2).writeInt(0, 1);
       function.reset();
       assertThat(function.interrupts().vectors()).isEqualTo(32);
-      assertThatThrownBy(() -> function.map(shared(4096), DmaAccess.READ))
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+      assertReason(Reason.INVALID, () -> function.map(shared(4096), DmaAccess.READ))
           .hasMessageContainingAll("without an IOMMU", "protection domain");
     }
     assertThat(vfio.calls).contains("open " + machine.file("/dev/vfio/noiommu-17"));

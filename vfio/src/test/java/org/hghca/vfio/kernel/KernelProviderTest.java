@@ -2,6 +2,7 @@ package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.nio.file.Path;
 import org.hghca.vfio.Locator;
@@ -34,8 +35,7 @@ class KernelProviderTest {
   }
 
   private void assertRefused(String locator, Reason reason, String... message) {
-    assertThatThrownBy(() -> provider().open(Locator.parse(locator)))
-        .isInstanceOfSatisfying(VfioException.class, e -> assertThat(e.reason()).isEqualTo(reason))
+    assertReason(reason, () -> provider().open(Locator.parse(locator)))
         .hasMessageContainingAll(message);
   }
 

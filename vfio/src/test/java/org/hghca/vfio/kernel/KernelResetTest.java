@@ -2,10 +2,10 @@ package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.util.List;
 import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -25,9 +25,7 @@ class KernelResetTest extends KernelFunctionFixture {
     card.resetAnswer = -11;
 
     try (PciFunction function = open("")) {
-      assertThatThrownBy(function::reset)
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY))
+      assertReason(Reason.BUSY, function::reset)
           .hasMessageContainingAll(CARD, "was not reset", "EAGAIN", "try again");
     }
   }
@@ -70,9 +68,7 @@ class KernelResetTest extends KernelFunctionFixture {
 
     try (PciFunction function = open("")) {
       assertThat(function.canReset()).isFalse();
-      assertThatThrownBy(function::reset)
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED));
+      assertReason(Reason.UNSUPPORTED, function::reset);
     }
     assertThat(card.resets).isZero();
   }

@@ -1,13 +1,12 @@
 package org.hghca.vfio.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -167,9 +166,7 @@ class PciBusTest {
 
   @Test
   void selectorWithoutMatchNamesTheCommandToListFunctions() {
-    assertThatThrownBy(() -> bus.select(FunctionSelector.parse("id=10ee:9038")))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND))
+    assertReason(Reason.NOT_FOUND, () -> bus.select(FunctionSelector.parse("id=10ee:9038")))
         .hasMessage("no PCI function with id 10ee:9038: `lspci -Dnn` lists those that are there");
   }
 
@@ -180,9 +177,7 @@ class PciBusTest {
         .function("0000:04:00.0", "15b3:1017", "020700")
         .driver("0000:04:00.0", "mlx5_core");
 
-    assertThatThrownBy(() -> bus.select(FunctionSelector.parse("class=0207")))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> bus.select(FunctionSelector.parse("class=0207")))
         .hasMessage(
             "2 PCI functions of class 0207, name one by its address:"
                 + " 0000:03:00.0 [10ee:9038] class 020700, no driver;"

@@ -3,6 +3,7 @@ package org.hghca.vfio.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -59,10 +60,7 @@ class EventInterruptsTest {
   }
 
   private void assertLost(String... message) {
-    assertThatThrownBy(() -> interrupts.await(LONG))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.CLOSED))
-        .hasMessageContainingAll(message);
+    assertReason(Reason.CLOSED, () -> interrupts.await(LONG)).hasMessageContainingAll(message);
   }
 
   /** Waits until another thread is in {@code epoll_wait}. */
@@ -295,9 +293,7 @@ class EventInterruptsTest {
         arguments ->
             calls.getAndIncrement() < made ? null : (Object) (-LinuxErrno.EMFILE.number()));
 
-    assertThatThrownBy(() -> new EventInterrupts(failing.calls, 2, cause -> {}))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+    assertReason(Reason.NO_MEMORY, () -> new EventInterrupts(failing.calls, 2, cause -> {}))
         .hasMessageContainingAll("EMFILE", "ulimit -n");
 
     assertThat(failing.names.stream().filter("close"::equals)).hasSize(made + 1);

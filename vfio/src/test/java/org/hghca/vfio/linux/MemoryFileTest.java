@@ -2,6 +2,7 @@ package org.hghca.vfio.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -21,7 +22,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.linux.Linux;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.MemorySource;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.MemoryFile.FileRange;
 import org.hghca.vfio.memory.BufferPool;
@@ -221,9 +221,7 @@ class MemoryFileTest {
               call.equals("mmap")
                   ? (int) arguments[3] < 0 ? null : (Object) (-12L)
                   : (Object) (-12));
-      assertThatThrownBy(() -> new MemoryFile(failing.calls).allocate(arena, 4096))
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+      assertReason(Reason.NO_MEMORY, () -> new MemoryFile(failing.calls).allocate(arena, 4096))
           .hasMessageContainingAll("4096 bytes", "ulimit -v");
       assertThat(failing.names).endsWith("close");
     }
@@ -233,9 +231,7 @@ class MemoryFileTest {
   void limitOfDescriptorsIsNamed() {
     tampered.fail("memfdCreate", LinuxErrno.EMFILE);
 
-    assertThatThrownBy(() -> files.allocate(arena, 2 * MemorySource.HUGE_PAGE))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+    assertReason(Reason.NO_MEMORY, () -> files.allocate(arena, 2 * MemorySource.HUGE_PAGE))
         .hasMessageContainingAll("descriptor", "ulimit -n");
   }
 
@@ -243,17 +239,13 @@ class MemoryFileTest {
   void kernelWithoutMemoryFilesIsReported() {
     tampered.fail("memfdCreate", LinuxErrno.ENOSYS);
 
-    assertThatThrownBy(() -> files.allocate(arena, 4096))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED))
+    assertReason(Reason.UNSUPPORTED, () -> files.allocate(arena, 4096))
         .hasMessageContainingAll("memfd_create", "ENOSYS");
   }
 
   @Test
   void impossibleSizeIsRefusedAtOnce() {
-    assertThatThrownBy(() -> files.allocate(arena, 1L << 46))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+    assertReason(Reason.NO_MEMORY, () -> files.allocate(arena, 1L << 46))
         .hasMessageContainingAll((1L << 46) + " bytes", "ulimit -v");
   }
 

@@ -3,6 +3,7 @@ package org.hghca.vfio.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -65,9 +66,7 @@ class ProcessMemoryTest {
   })
   void inaccessibleMemoryIsNamedWithItsAddress(
       String start, String bytes, DmaAccess access, String words) {
-    assertThatThrownBy(() -> check(Long.decode(start), Long.decode(bytes), access))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BAD_ADDRESS))
+    assertReason(Reason.BAD_ADDRESS, () -> check(Long.decode(start), Long.decode(bytes), access))
         .hasMessageContaining(words);
   }
 

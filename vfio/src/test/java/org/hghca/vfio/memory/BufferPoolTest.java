@@ -3,6 +3,7 @@ package org.hghca.vfio.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -15,7 +16,6 @@ import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.vfio.MemorySource;
-import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.memory.BufferPool.Buffer;
 import org.junit.jupiter.api.AfterEach;
@@ -186,27 +186,19 @@ class BufferPoolTest {
   void closedPoolAllocatesNothing() {
     pool.close();
 
-    assertThatThrownBy(() -> pool.allocate(64))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.CLOSED))
-        .hasMessageContaining("closed");
+    assertReason(Reason.CLOSED, () -> pool.allocate(64)).hasMessageContaining("closed");
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
   void emptyBufferIsRefused(long bytes) {
-    assertThatThrownBy(() -> pool.allocate(bytes))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
-        .hasMessageContaining(bytes + " bytes");
+    assertReason(Reason.INVALID, () -> pool.allocate(bytes)).hasMessageContaining(bytes + " bytes");
   }
 
   @ParameterizedTest
   @ValueSource(longs = {1L << 46, Long.MAX_VALUE})
   void bufferBeyondAnyMachinesMemoryNamesTheLimit(long bytes) {
-    assertThatThrownBy(() -> pool.allocate(bytes))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+    assertReason(Reason.NO_MEMORY, () -> pool.allocate(bytes))
         .hasMessageContainingAll(bytes + " bytes", "ulimit -v");
   }
 

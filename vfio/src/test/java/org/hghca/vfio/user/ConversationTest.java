@@ -1,8 +1,7 @@
 package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.vfio.user.Thrown.is;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -138,15 +137,15 @@ final class ConversationTest {
   void clientThatOnlySendsCommandsIsEnded() {
     CompletableFuture<Boolean> reading = ask();
     int event = linux.eventfd(0, 0x8_0000);
-    assertThatThrownBy(
-            () -> {
-              while (true) {
-                out.command(1, UserCommand.DMA_MAP, UserMessage.NO_REPLY, 1 << 16);
-                out.attach(event);
-                pair.left().send(out);
-              }
-            })
-        .satisfies(is(Reason.CLOSED));
+    assertReason(
+        Reason.CLOSED,
+        () -> {
+          while (true) {
+            out.command(1, UserCommand.DMA_MAP, UserMessage.NO_REPLY, 1 << 16);
+            out.attach(event);
+            pair.left().send(out);
+          }
+        });
     assertThat(reading.join()).isFalse();
     linux.close(event);
   }

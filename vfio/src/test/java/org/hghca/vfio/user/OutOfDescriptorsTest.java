@@ -1,8 +1,7 @@
 package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.vfio.user.Thrown.is;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -96,20 +95,17 @@ final class OutOfDescriptorsTest {
       await(output, "kept, the last answer was EMFILE");
       Locator locator = Locator.parse("vfio-user:" + path);
       for (int i = 0; i < 3; i++) {
-        assertThatThrownBy(() -> PciFunctions.open(locator))
-            .satisfies(is(Reason.NO_MEMORY))
+        assertReason(Reason.NO_MEMORY, () -> PciFunctions.open(locator))
             .hasMessageContainingAll(
                 path, "has no descriptor left for VERSION", "raise ulimit -n where it is started");
       }
       await(output, "a client is rejected, no descriptor is left: raise ulimit -n");
       release(input, output, 1); // which becomes the server's spare one
       try (PciFunction function = PciFunctions.open(locator)) {
-        assertThatThrownBy(() -> function.allocate(4096))
-            .satisfies(is(Reason.NO_MEMORY))
+        assertReason(Reason.NO_MEMORY, () -> function.allocate(4096))
             .hasMessageContaining("has no descriptor left for DMA_MAP");
         await(output, "no descriptor is left for what comes with DMA_MAP: raise ulimit -n");
-        assertThatThrownBy(function::interrupts)
-            .satisfies(is(Reason.NO_MEMORY))
+        assertReason(Reason.NO_MEMORY, function::interrupts)
             .hasMessageContaining("has no descriptor left for DEVICE_SET_IRQS");
         release(input, output, 40);
         try (DmaMapping mapping = function.allocate(4096)) {
@@ -176,8 +172,7 @@ final class OutOfDescriptorsTest {
       Locator locator = Locator.parse(server.locator());
       TamperedCalls tampered = new TamperedCalls();
       tampered.fail("socket", LinuxErrno.EMFILE);
-      assertThatThrownBy(() -> UserFunction.open(tampered.calls, locator))
-          .satisfies(is(Reason.NO_MEMORY))
+      assertReason(Reason.NO_MEMORY, () -> UserFunction.open(tampered.calls, locator))
           .hasMessageContainingAll("cannot make a socket", "EMFILE", "raise ulimit -n");
     }
   }
@@ -195,8 +190,9 @@ final class OutOfDescriptorsTest {
           return answer;
         });
     try (FakeServer server = new FakeServer(directory)) {
-      assertThatThrownBy(() -> UserFunction.open(tampered.calls, Locator.parse(server.locator())))
-          .satisfies(is(Reason.NO_MEMORY))
+      assertReason(
+              Reason.NO_MEMORY,
+              () -> UserFunction.open(tampered.calls, Locator.parse(server.locator())))
           .hasMessageContainingAll("no descriptor is left", "its reply to VERSION", "ulimit -n");
     }
   }

@@ -2,6 +2,7 @@ package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -203,9 +204,7 @@ final class UserChannelTest {
   void impossibleSizesAreRefused() {
     for (long size : new long[] {0, 15, MOST + 17L, 0x7fff_ffffL, 0xffff_ffffL}) {
       sendRaw(size, 0);
-      assertThatThrownBy(() -> pair.right().receive(in))
-          .isInstanceOfSatisfying(
-              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+      assertReason(Reason.INVALID, () -> pair.right().receive(in))
           .hasMessageContaining("a message of " + size + " bytes");
       assertThat(in.descriptors()).isZero();
     }
@@ -270,14 +269,11 @@ final class UserChannelTest {
   @Test
   void pathThatIsTooLongIsRefused() {
     String path = "/" + "x".repeat(107);
-    assertThatThrownBy(() -> UserChannel.connect(linux, path, ChannelPair.PATIENCE))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> UserChannel.connect(linux, path, ChannelPair.PATIENCE))
         .hasMessageContaining("108 bytes");
-    assertThatThrownBy(
-            () -> UserChannel.connect(linux, "/" + "x".repeat(106), ChannelPair.PATIENCE))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND));
+    assertReason(
+        Reason.NOT_FOUND,
+        () -> UserChannel.connect(linux, "/" + "x".repeat(106), ChannelPair.PATIENCE));
   }
 
   private int event() {

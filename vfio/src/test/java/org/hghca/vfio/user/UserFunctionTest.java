@@ -2,7 +2,7 @@ package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.vfio.user.Thrown.is;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -115,16 +115,13 @@ final class UserFunctionTest extends WithFakeServer {
   @Test
   void otherDevicesThanPciFunctionsAreRefused() {
     server.deviceFlags = DeviceInfo.FLAG_RESET;
-    assertThatThrownBy(this::open)
-        .satisfies(is(Reason.UNSUPPORTED))
-        .hasMessageContaining("not a PCI function");
+    assertReason(Reason.UNSUPPORTED, this::open).hasMessageContaining("not a PCI function");
   }
 
   @Test
   void refusalIsReportedWithItsErrorNumber() {
     server.answers.put(UserCommand.DEVICE_GET_INFO, FakeServer.refuse(16));
-    assertThatThrownBy(this::open)
-        .satisfies(is(Reason.BUSY))
+    assertReason(Reason.BUSY, this::open)
         .hasMessageContainingAll("refused DEVICE_GET_INFO", "EBUSY (16)");
   }
 
@@ -174,10 +171,8 @@ final class UserFunctionTest extends WithFakeServer {
             "REGION_WRITE 0 0x10 2 = 0xfedc posted",
             "REGION_READ 0 0x13 1",
             "REGION_READ 0 0x10 2");
-    assertThatThrownBy(() -> function.region(1))
-        .satisfies(is(Reason.INVALID))
-        .hasMessageContaining("has no BAR1");
-    assertThatThrownBy(() -> function.region(6)).satisfies(is(Reason.INVALID));
+    assertReason(Reason.INVALID, () -> function.region(1)).hasMessageContaining("has no BAR1");
+    assertReason(Reason.INVALID, () -> function.region(6));
     assertThatThrownBy(() -> registers.readInt(0x1_0000))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
@@ -329,12 +324,11 @@ final class UserFunctionTest extends WithFakeServer {
             () -> registers.writeInt(0x3008, 1),
             () -> registers.writeLong(0x3010, 1));
     for (Runnable access : accesses) {
-      assertThatThrownBy(access::run)
-          .satisfies(is(Reason.CLOSED))
+      assertReason(Reason.CLOSED, access::run)
           .hasMessageContainingAll(server.locator(), "broke the protocol", "file of region 4");
     }
     assertThat(registers.readLong(0x1000)).as("what is left of it").isEqualTo(1);
-    assertThatThrownBy(() -> function.allocate(1)).satisfies(is(Reason.CLOSED));
+    assertReason(Reason.CLOSED, () -> function.allocate(1));
   }
 
   @Test
@@ -344,8 +338,8 @@ final class UserFunctionTest extends WithFakeServer {
     MmioRegion registers = open().region(4);
     assertThat(registers.readLong(0x1000)).isEqualTo(1);
     assertThat(linux.ftruncate(file, 0)).isZero();
-    assertThatThrownBy(() -> registers.readLong(0x1000)).satisfies(is(Reason.CLOSED));
-    assertThatThrownBy(() -> registers.writeInt(0x1000, 1)).satisfies(is(Reason.CLOSED));
+    assertReason(Reason.CLOSED, () -> registers.readLong(0x1000));
+    assertReason(Reason.CLOSED, () -> registers.writeInt(0x1000, 1));
   }
 
   @Test
@@ -468,8 +462,7 @@ final class UserFunctionTest extends WithFakeServer {
         file(0x2000),
         Long.decode(area),
         Long.decode(length));
-    assertThatThrownBy(this::open)
-        .satisfies(is(Reason.CLOSED))
+    assertReason(Reason.CLOSED, this::open)
         .hasMessageContainingAll("broke the protocol", "an area");
   }
 
@@ -486,7 +479,7 @@ final class UserFunctionTest extends WithFakeServer {
     server.deviceFlags = DeviceInfo.FLAG_PCI;
     assertThat(open().canReset()).isFalse();
     server.newCalls();
-    assertThatThrownBy(function::reset).satisfies(is(Reason.UNSUPPORTED));
+    assertReason(Reason.UNSUPPORTED, function::reset);
     assertThat(server.newCalls()).isEmpty();
   }
 
@@ -504,12 +497,11 @@ final class UserFunctionTest extends WithFakeServer {
             "DMA_UNMAP 0x%x+0x1000".formatted(iova));
     function.close();
     assertThat(server.newCalls()).isEmpty();
-    assertThatThrownBy(() -> function.allocate(1)).satisfies(is(Reason.CLOSED));
-    assertThatThrownBy(() -> function.region(0)).satisfies(is(Reason.CLOSED));
-    assertThatThrownBy(() -> function.configuration()).satisfies(is(Reason.CLOSED));
-    assertThatThrownBy(() -> function.interrupts()).satisfies(is(Reason.CLOSED));
-    assertThatThrownBy(() -> function.reset())
-        .satisfies(is(Reason.CLOSED))
+    assertReason(Reason.CLOSED, () -> function.allocate(1));
+    assertReason(Reason.CLOSED, () -> function.region(0));
+    assertReason(Reason.CLOSED, () -> function.configuration());
+    assertReason(Reason.CLOSED, () -> function.interrupts());
+    assertReason(Reason.CLOSED, () -> function.reset())
         .hasMessage(function.locator() + " is closed");
     assertThat(function.canReset()).isTrue();
     assertThat(function.dmaFaults()).isEmpty();

@@ -1,8 +1,7 @@
 package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.vfio.user.Thrown.is;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.util.Arrays;
 import java.util.List;
@@ -165,18 +164,14 @@ final class UserInterruptsTest extends WithFakeServer {
   @Test
   void serverThatRefusesTheEventsIsReported() {
     server.answers.put(UserCommand.DEVICE_SET_IRQS, FakeServer.refuse(22));
-    assertThatThrownBy(this::open)
-        .satisfies(is(Reason.INVALID))
-        .hasMessageContaining("refused DEVICE_SET_IRQS");
+    assertReason(Reason.INVALID, this::open).hasMessageContaining("refused DEVICE_SET_IRQS");
   }
 
   @Test
   void closingTheFunctionEndsAWait() throws Exception {
     Interrupts interrupts = open();
     FutureTask<Void> wait =
-        new FutureTask<>(
-            () -> assertThatThrownBy(() -> interrupts.await(LONG)).satisfies(is(Reason.CLOSED)),
-            null);
+        new FutureTask<>(() -> assertReason(Reason.CLOSED, () -> interrupts.await(LONG)), null);
     Thread waiting = Thread.ofPlatform().start(wait);
     while (Arrays.stream(waiting.getStackTrace())
         .noneMatch(frame -> frame.getMethodName().equals("await"))) {
@@ -184,7 +179,7 @@ final class UserInterruptsTest extends WithFakeServer {
     }
     function.close();
     wait.get();
-    assertThatThrownBy(() -> interrupts.await(0)).satisfies(is(Reason.CLOSED));
+    assertReason(Reason.CLOSED, () -> interrupts.await(0));
     interrupts.wake();
   }
 }

@@ -2,7 +2,7 @@ package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.vfio.user.Thrown.is;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -19,6 +19,7 @@ import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
@@ -54,8 +55,7 @@ final class UserLossTest extends WithFakeServer {
             () -> function.map(Arena.ofAuto().allocate(8), DmaAccess.READ),
             () -> function.interrupts(),
             () -> function.reset())) {
-      assertThatThrownBy(call::run)
-          .satisfies(is(Reason.CLOSED))
+      assertReason(Reason.CLOSED, call::run)
           .hasMessageStartingWith(function.locator() + " is gone: ")
           .hasMessageContainingAll(why);
     }
@@ -78,15 +78,16 @@ final class UserLossTest extends WithFakeServer {
             });
     server.hangUp();
     assertThat(waiting.get(30, TimeUnit.SECONDS))
-        .satisfies(is(Reason.CLOSED))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.CLOSED))
         .hasMessageContainingAll(server.locator(), "is gone: the server closed the connection");
-    assertThatThrownBy(() -> interrupts.await(0)).satisfies(is(Reason.CLOSED));
+    assertReason(Reason.CLOSED, () -> interrupts.await(0));
     assertGone("the server closed the connection");
     // Mapped memory still belongs to the program, and is unmapped without the server.
     assertThat(mapping.segment().get(ValueLayout.JAVA_INT, 0)).isEqualTo(5);
     mapping.close();
     function.close();
-    assertThatThrownBy(() -> function.interrupts()).satisfies(is(Reason.CLOSED));
+    assertReason(Reason.CLOSED, () -> function.interrupts());
   }
 
   @Test
@@ -124,7 +125,7 @@ final class UserLossTest extends WithFakeServer {
     assertThat(function.region(0).readInt(0)).isEqualTo(-1);
     assertThat(System.nanoTime() - start)
         .isBetween(TimeUnit.SECONDS.toNanos(2), TimeUnit.SECONDS.toNanos(30));
-    assertThatThrownBy(() -> interrupts.await(LONG)).satisfies(is(Reason.CLOSED));
+    assertReason(Reason.CLOSED, () -> interrupts.await(LONG));
     assertGone("has not answered REGION_READ within PT2S");
   }
 
@@ -162,7 +163,8 @@ final class UserLossTest extends WithFakeServer {
     UserChannel channel = UserChannel.connect(linux, server.socket.toString(), limit);
     try (UserConnection connection =
         new UserConnection(linux, channel, "it", limit, new MemoryService())) {
-      assertThatThrownBy(
+      assertReason(
+              Reason.CLOSED,
               () ->
                   connection.call(
                       UserCommand.DEVICE_RESET,
@@ -171,7 +173,6 @@ final class UserLossTest extends WithFakeServer {
                       reply -> {
                         throw new StackOverflowError();
                       }))
-          .satisfies(is(Reason.CLOSED))
           .hasMessageContaining("StackOverflowError");
     }
   }
@@ -179,8 +180,7 @@ final class UserLossTest extends WithFakeServer {
   @Test
   void serverThatDoesNotAnswerTheFirstMessageIsBusy() {
     server.answers.put(UserCommand.VERSION, (command, reply) -> false);
-    assertThatThrownBy(() -> open("?timeout=PT0.2S"))
-        .satisfies(is(Reason.BUSY))
+    assertReason(Reason.BUSY, () -> open("?timeout=PT0.2S"))
         .hasMessageContainingAll("has not answered VERSION", "one client at a time");
   }
 
@@ -192,8 +192,7 @@ final class UserLossTest extends WithFakeServer {
           server.channelNow().close();
           return false;
         });
-    assertThatThrownBy(() -> open(""))
-        .satisfies(is(Reason.BUSY))
+    assertReason(Reason.BUSY, () -> open(""))
         .hasMessageContaining("the server closed the connection");
   }
 
@@ -342,8 +341,7 @@ final class UserLossTest extends WithFakeServer {
     UserMessage reply = new UserMessage(64, 0);
     reply.command(99, UserCommand.REGION_READ, UserMessage.TYPE_REPLY, 0);
     server.channel().send(reply);
-    assertThatThrownBy(() -> interrupts.await(LONG))
-        .satisfies(is(Reason.CLOSED))
+    assertReason(Reason.CLOSED, () -> interrupts.await(LONG))
         .hasMessageContaining("a reply to REGION_READ with id 99");
   }
 

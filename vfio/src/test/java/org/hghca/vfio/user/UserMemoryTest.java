@@ -1,8 +1,7 @@
 package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.vfio.user.Thrown.is;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -294,8 +293,7 @@ final class UserMemoryTest extends WithFakeServer {
   @Test
   void memoryThatTheServerRefusesIsNotMapped() throws Exception {
     FakeServer.Answer usual = server.answers.put(UserCommand.DMA_MAP, FakeServer.refuse(12));
-    assertThatThrownBy(() -> function.allocate(4096))
-        .satisfies(is(Reason.NO_MEMORY))
+    assertReason(Reason.NO_MEMORY, () -> function.allocate(4096))
         .hasMessageContainingAll("refused DMA_MAP", "ENOMEM");
     String first = calls().getFirst();
     assertThat(server.ask(FakeServer.dmaRead(1, 0x1_0000, 1)).isFailed()).isTrue();
@@ -310,9 +308,7 @@ final class UserMemoryTest extends WithFakeServer {
     DmaMapping mapping = function.allocate(4096);
     long iova = mapping.iova(0);
     server.answers.put(UserCommand.DMA_UNMAP, FakeServer.refuse(22));
-    assertThatThrownBy(mapping::close)
-        .satisfies(is(Reason.INVALID))
-        .hasMessageContaining("refused DMA_UNMAP");
+    assertReason(Reason.INVALID, mapping::close).hasMessageContaining("refused DMA_UNMAP");
     server.answers.put(UserCommand.DMA_UNMAP, usual);
     assertThat(function.allocate(4096).iova(0)).isNotEqualTo(iova);
   }
@@ -337,9 +333,7 @@ final class UserMemoryTest extends WithFakeServer {
     DmaMapping first = function.allocate(4096);
     DmaMapping second = function.allocate(4096);
     server.answers.put(UserCommand.DMA_UNMAP, (command, reply) -> false);
-    assertThatThrownBy(first::close)
-        .satisfies(is(Reason.CLOSED))
-        .hasMessageContaining("has not answered DMA_UNMAP");
+    assertReason(Reason.CLOSED, first::close).hasMessageContaining("has not answered DMA_UNMAP");
     second.close();
   }
 
@@ -353,7 +347,7 @@ final class UserMemoryTest extends WithFakeServer {
           return false;
         });
     mapping.close();
-    assertThatThrownBy(() -> function.allocate(1)).satisfies(is(Reason.CLOSED));
+    assertReason(Reason.CLOSED, () -> function.allocate(1));
   }
 
   @Test
@@ -367,22 +361,20 @@ final class UserMemoryTest extends WithFakeServer {
           reply.putLong(DmaUnmap.LENGTH, 8192);
           return made;
         });
-    assertThatThrownBy(mapping::close)
-        .satisfies(is(Reason.CLOSED))
+    assertReason(Reason.CLOSED, mapping::close)
         .hasMessageContainingAll("broke the protocol: 0x1000 bytes at", "it replies to 0x2000");
-    assertThatThrownBy(() -> function.allocate(1)).satisfies(is(Reason.CLOSED));
+    assertReason(Reason.CLOSED, () -> function.allocate(1));
   }
 
   @Test
   void confinedMemoryIsRefused() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment memory = arena.allocate(64);
-      assertThatThrownBy(() -> function.map(memory, DmaAccess.READ))
-          .satisfies(is(Reason.INVALID))
+      assertReason(Reason.INVALID, () -> function.map(memory, DmaAccess.READ))
           .hasMessageContaining("confined");
     }
-    assertThatThrownBy(() -> function.map(MemorySegment.ofArray(new byte[8]), DmaAccess.READ))
-        .satisfies(is(Reason.INVALID));
+    assertReason(
+        Reason.INVALID, () -> function.map(MemorySegment.ofArray(new byte[8]), DmaAccess.READ));
     assertThat(calls()).isEmpty();
   }
 }

@@ -1,8 +1,7 @@
 package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.vfio.user.Thrown.is;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
@@ -54,8 +53,7 @@ final class UserProviderTest {
 
   @Test
   void missingSocketNamesTheCommandThatStartsAServer() {
-    assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + socket())))
-        .satisfies(is(Reason.NOT_FOUND))
+    assertReason(Reason.NOT_FOUND, () -> PciFunctions.open(Locator.parse("vfio-user:" + socket())))
         .hasMessageContainingAll(
             "there is no socket", socket(), "hghca model serve --socket " + socket());
   }
@@ -65,8 +63,7 @@ final class UserProviderTest {
     new FakeServer(directory).close();
     String left = directory.resolve("fake.sock").toString();
     assertThat(Path.of(left)).exists();
-    assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + left)))
-        .satisfies(is(Reason.NOT_FOUND))
+    assertReason(Reason.NOT_FOUND, () -> PciFunctions.open(Locator.parse("vfio-user:" + left)))
         .hasMessageContainingAll(
             "no server listens any more", "hghca model serve --socket " + left);
   }
@@ -74,8 +71,7 @@ final class UserProviderTest {
   @Test
   void otherFileThanASocketIsReported() throws IOException {
     Files.writeString(Path.of(socket()), "no socket");
-    assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + socket())))
-        .satisfies(is(Reason.NOT_FOUND));
+    assertReason(Reason.NOT_FOUND, () -> PciFunctions.open(Locator.parse("vfio-user:" + socket())));
   }
 
   @ParameterizedTest
@@ -86,8 +82,7 @@ final class UserProviderTest {
   })
   void refusalOfTheKernelIsReported(int error, Reason reason, String said) {
     Locator locator = Locator.parse("vfio-user:" + socket());
-    assertThatThrownBy(() -> UserFunction.open(connecting(-error), locator))
-        .satisfies(is(reason))
+    assertReason(reason, () -> UserFunction.open(connecting(-error), locator))
         .hasMessageContainingAll(said, socket());
   }
 
@@ -122,8 +117,7 @@ final class UserProviderTest {
       })
   void invalidParameterIsNamed(String parameter) {
     Locator locator = Locator.parse("vfio-user:" + socket() + "?" + parameter);
-    assertThatThrownBy(() -> PciFunctions.open(locator))
-        .satisfies(is(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> PciFunctions.open(locator))
         .hasMessageContaining(parameter + " is invalid");
   }
 
@@ -140,8 +134,7 @@ final class UserProviderTest {
   @Test
   void unknownParameterIsNamedWithTheKnownOnes() {
     Locator locator = Locator.parse("vfio-user:" + socket() + "?time=PT5S&slow=2");
-    assertThatThrownBy(() -> PciFunctions.open(locator))
-        .satisfies(is(Reason.INVALID))
+    assertReason(Reason.INVALID, () -> PciFunctions.open(locator))
         .hasMessageContaining("unknown parameter 'time'; known are as,")
         .hasMessageContaining("posted, slow, timeout");
   }

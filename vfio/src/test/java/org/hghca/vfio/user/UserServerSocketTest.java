@@ -2,7 +2,7 @@ package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.vfio.user.Thrown.is;
+import static org.hghca.vfio.testing.Failures.assertReason;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -57,20 +57,15 @@ final class UserServerSocketTest extends WithServer {
 
   @Test
   void socketIsServedByOneServerOnly() throws IOException {
-    assertThatThrownBy(() -> UserServer.start(served.path, new ServedDevice()))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY))
+    assertReason(Reason.BUSY, () -> UserServer.start(served.path, new ServedDevice()))
         .hasMessageContaining(served.path);
     assertThat(client.read(7, 0, 4)).as("the client there is not disturbed").isZero();
 
     Path file = Files.writeString(directory.resolve("file"), "precious");
-    assertThatThrownBy(() -> UserServer.start(file.toString(), new ServedDevice()))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID));
+    assertReason(Reason.INVALID, () -> UserServer.start(file.toString(), new ServedDevice()));
     assertThat(file).hasContent("precious");
-    assertThatThrownBy(() -> UserServer.start(directory + "/no/where", new ServedDevice()))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND));
+    assertReason(
+        Reason.NOT_FOUND, () -> UserServer.start(directory + "/no/where", new ServedDevice()));
   }
 
   /** A client that sees the file of the socket can connect: the server does nothing in between. */
@@ -138,7 +133,8 @@ final class UserServerSocketTest extends WithServer {
     for (String call : List.of("fchmod", "open")) {
       TamperedCalls tampered = new TamperedCalls();
       tampered.fail(call, LinuxErrno.EACCES);
-      assertThatThrownBy(
+      assertReason(
+              Reason.NO_PERMISSION,
               () ->
                   UserServer.start(
                       tampered.calls,
@@ -146,7 +142,6 @@ final class UserServerSocketTest extends WithServer {
                       Optional.of(group),
                       new ServedDevice(),
                       UserTimeouts.CLIENT))
-          .satisfies(is(Reason.NO_PERMISSION))
           .hasMessageContainingAll("cannot set who may connect to '" + path, "EACCES");
       assertThat(path).doesNotExist();
     }

@@ -112,7 +112,6 @@ class ObjectsTest extends ScriptedDeviceFixture {
 
   @ParameterizedTest
   @EnumSource(
-      value = DeviceFeature.class,
       names = {
         "ATOMICS",
         "RESIZE_CQ",

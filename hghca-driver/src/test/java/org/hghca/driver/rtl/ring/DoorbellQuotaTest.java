@@ -54,9 +54,7 @@ class DoorbellQuotaTest extends WithQuota {
       idle.complete();
     }
     QuotaRing busy = ring();
-    for (int i = 0; i < MOST; i++) {
-      busy.ring.post(good());
-    }
+    busy.post(MOST);
     inFlight.ringWaiting();
     assertThat(busy.doorbells).hasSize(MOST);
   }
@@ -69,9 +67,7 @@ class DoorbellQuotaTest extends WithQuota {
       rings.add(new QuotaRing(QpType.RC, one));
     }
     for (QuotaRing ring : rings) {
-      for (int i = 0; i < 20; i++) {
-        ring.ring.post(good());
-      }
+      ring.post(20);
     }
     for (int step = 0; step < 5120 - MOST; step++) {
       QuotaRing oldest =
@@ -79,8 +75,7 @@ class DoorbellQuotaTest extends WithQuota {
               .filter(ring -> ring.ring.rung() > 0)
               .min((a, b) -> a.doorbells.size() - b.doorbells.size())
               .orElseThrow();
-      oldest.complete();
-      oldest.ring.ringHeld();
+      oldest.completeAndRing();
       one.ringWaiting();
       assertThat(rung()).as("the card is full").isEqualTo(MOST + step + 1);
       int most = rings.stream().mapToInt(ring -> ring.doorbells.size()).max().orElseThrow();
@@ -93,17 +88,14 @@ class DoorbellQuotaTest extends WithQuota {
   void heldRequestsAreRungOneByOneAsOthersComplete() {
     QuotaRing ring = ring();
     int all = MOST + 20;
-    for (int i = 0; i < all; i++) {
-      ring.ring.post(good());
-    }
+    ring.post(all);
     ring.complete();
     assertThat(ring.doorbells).hasSize(MOST);
     ring.ring.ringHeld();
     inFlight.ringWaiting();
     assertThat(ring.rungSlots()).hasSize(MOST + 1).endsWith(MOST);
     for (int i = 1; i < all; i++) {
-      ring.complete();
-      ring.ring.ringHeld();
+      ring.completeAndRing();
       inFlight.ringWaiting();
     }
     assertThat(ring.rungSlots())
@@ -129,9 +121,7 @@ class DoorbellQuotaTest extends WithQuota {
   @Test
   void nextPostRingsHeldRequests() {
     QuotaRing ring = ring();
-    for (int i = 0; i < MOST + 5; i++) {
-      ring.ring.post(good());
-    }
+    ring.post(MOST + 5);
     ring.complete();
     ring.ring.post(good());
     assertThat(ring.rungSlots()).hasSize(MOST + 1).endsWith(MOST);
@@ -146,8 +136,7 @@ class DoorbellQuotaTest extends WithQuota {
     for (int i = 0; i < 4; i++) {
       assertThat(ring.rungSlots()).hasSize(i + 1).endsWith(i);
       assertThat(ring.ring.holds()).isEqualTo(i < 3);
-      ring.complete();
-      ring.ring.ringHeld();
+      ring.completeAndRing();
     }
   }
 
@@ -177,11 +166,9 @@ class DoorbellQuotaTest extends WithQuota {
     assertThat(ring.ring.completeUnpolled(2 * (int) QuotaRing.SLOT)).as("not rung").isFalse();
     ring.ring.ringHeld();
     assertThat(ring.rungSlots()).containsExactly(0, 1);
-    ring.complete();
-    ring.ring.ringHeld();
+    ring.completeAndRing();
     assertThat(ring.rungSlots()).containsExactly(0, 1);
-    ring.complete();
-    ring.ring.ringHeld();
+    ring.completeAndRing();
     assertThat(ring.rungSlots()).containsExactly(0, 1, 2);
   }
 
@@ -189,18 +176,14 @@ class DoorbellQuotaTest extends WithQuota {
   @Test
   void elementsOfTheDriverComeFirst() {
     QuotaRing ring = ring();
-    for (int i = 0; i < MOST + 20; i++) {
-      ring.ring.post(good());
-    }
+    ring.post(MOST + 20);
     QuotaRing ending = ring();
     assertThat(ending.ring.ringFlush()).isFalse();
-    ring.complete();
-    ring.ring.ringHeld();
+    ring.completeAndRing();
     inFlight.ringWaiting();
     assertThat(ring.doorbells).hasSize(MOST);
     assertThat(ending.ring.ringFlush()).isTrue();
-    ring.complete();
-    ring.ring.ringHeld();
+    ring.completeAndRing();
     inFlight.ringWaiting();
     assertThat(ring.doorbells).hasSize(MOST + 1);
   }
@@ -209,9 +192,7 @@ class DoorbellQuotaTest extends WithQuota {
   @Test
   void roomForAnElementOfTheDriverIsNotKeptForever() {
     QuotaRing ring = ring();
-    for (int i = 0; i < MOST + 20; i++) {
-      ring.ring.post(good());
-    }
+    ring.post(MOST + 20);
     assertThat(ring().ring.ringFlush()).isFalse();
     ring.complete();
     for (int i = 0; i < 3; i++) {
@@ -250,13 +231,9 @@ class DoorbellQuotaTest extends WithQuota {
   @Test
   void resetRingReturnsItsDoorbells() {
     QuotaRing first = ring();
-    for (int i = 0; i < MOST + 10; i++) {
-      first.ring.post(good());
-    }
+    first.post(MOST + 10);
     QuotaRing second = ring();
-    for (int i = 0; i < 10; i++) {
-      second.ring.post(good());
-    }
+    second.post(10);
     assertThat(second.doorbells).isEmpty();
     first.ring.setOpen(() -> false);
     first.ring.reset();
@@ -264,18 +241,14 @@ class DoorbellQuotaTest extends WithQuota {
     assertThat(second.doorbells).as("both").hasSize(10);
     assertThat(first.doorbells).as("never rung for again").hasSize(MOST);
     QuotaRing third = ring();
-    for (int i = 0; i < MOST; i++) {
-      third.ring.post(good());
-    }
+    third.post(MOST);
     assertThat(third.doorbells).as("the share of the first is free again").hasSize(MOST - 10);
   }
 
   @Test
   void closedRingRingsNoMore() {
     QuotaRing ring = ring();
-    for (int i = 0; i < MOST + 5; i++) {
-      ring.ring.post(good());
-    }
+    ring.post(MOST + 5);
     ring.complete();
     ring.ring.stopRinging();
     assertThat(ring.ring.rung()).isEqualTo(MOST - 1);
@@ -285,9 +258,7 @@ class DoorbellQuotaTest extends WithQuota {
       ring.complete();
     }
     QuotaRing other = ring();
-    for (int i = 0; i < MOST; i++) {
-      other.ring.post(good());
-    }
+    other.post(MOST);
     inFlight.ringWaiting();
     assertThat(other.doorbells).as("all of the card").hasSize(MOST);
     other.complete();
@@ -302,9 +273,7 @@ class DoorbellQuotaTest extends WithQuota {
   @Test
   void threadThatMeetsADoorbellInProgressWaitsForIt() throws InterruptedException {
     QuotaRing other = ring();
-    for (int i = 0; i < MOST; i++) {
-      other.ring.post(good());
-    }
+    other.post(MOST);
     QuotaRing ring = ring();
     ring.ring.post(good());
     other.complete();
@@ -332,13 +301,9 @@ class DoorbellQuotaTest extends WithQuota {
   void nothingStaysHeldWhenADoorbellIsReturnedConcurrently() throws InterruptedException {
     QuotaRing other = ring();
     int share = 8;
-    for (int i = 0; i < MOST - share; i++) {
-      other.ring.post(good());
-    }
+    other.post(MOST - share);
     QuotaRing ring = ring();
-    for (int i = 0; i < share; i++) {
-      ring.ring.post(good());
-    }
+    ring.post(share);
     int rounds = 20_000;
     CyclicBarrier round = new CyclicBarrier(2);
     Thread poller =

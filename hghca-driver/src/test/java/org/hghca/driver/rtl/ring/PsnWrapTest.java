@@ -2,6 +2,8 @@ package org.hghca.driver.rtl.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hghca.driver.rtl.ring.QuotaRing.good;
+import static org.hghca.driver.rtl.ring.QuotaRing.read;
+import static org.hghca.driver.rtl.ring.QuotaRing.write;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -30,18 +32,6 @@ class PsnWrapTest {
     ring.ring.wrapBy(reads);
     ring.ring.startAt(psn);
     ring.ring.flushedBy(QuotaSendRing.PostedInError.NONE, () -> stops++);
-  }
-
-  private static SendRequest write(int bytes) {
-    return QuotaRing.request()
-        .rdmaWrite(QuotaRing.REMOTE, QuotaRing.RKEY)
-        .sge(QuotaRing.MEMORY.start(), bytes, QuotaRing.MEMORY.key());
-  }
-
-  private static SendRequest read(int bytes) {
-    return QuotaRing.request()
-        .rdmaRead(QuotaRing.REMOTE, QuotaRing.RKEY)
-        .sge(QuotaRing.MEMORY.start(), bytes, QuotaRing.MEMORY.key());
   }
 
   private boolean isCarrying(int slot) {
@@ -152,17 +142,14 @@ class PsnWrapTest {
     SendRequest[] list = {good(), good(), good(), good()};
     other.ring.post(list, 0, 4);
     assertThat(other.rungSlots()).containsExactly(0, 1);
-    other.complete();
-    other.ring.ringHeld();
+    other.completeAndRing();
     assertThat(other.rungSlots()).containsExactly(0, 1);
-    other.complete();
-    other.ring.ringHeld();
+    other.completeAndRing();
     assertThat(other.rungSlots()).as("the READ").containsExactly(0, 1, 2);
     assertThat(other.ring.completeStep(2 * (int) QuotaRing.SLOT)).isTrue();
     other.ring.ringHeld();
     assertThat(other.rungSlots()).as("the request alone").containsExactly(0, 1, 2, 2);
-    other.complete();
-    other.ring.ringHeld();
+    other.completeAndRing();
     assertThat(other.rungSlots()).containsExactly(0, 1, 2, 2, 3);
   }
 
@@ -171,12 +158,10 @@ class PsnWrapTest {
     start(LAST - 1, 10, null);
     ring.ring.post(good());
     assertThat(stops).isZero();
-    ring.ring.post(good());
-    ring.ring.post(good());
+    ring.post(2);
     assertThat(stops).as("although the first is outstanding").isOne();
     assertThat(ring.ring.isOldestUnrung()).isFalse();
-    ring.complete();
-    ring.ring.ringHeld();
+    ring.completeAndRing();
     assertThat(stops).isOne();
     assertThat(ring.ring.isAtLastPsn()).isTrue();
     assertThat(ring.rungSlots()).containsExactly(0);
@@ -203,9 +188,7 @@ class PsnWrapTest {
   @Test
   void endedRingReturnsItsShareOnce() {
     start(LAST - 1, 10, null);
-    ring.ring.post(good());
-    ring.ring.post(good());
-    ring.ring.post(good());
+    ring.post(3);
     for (int i = 0; i < 3; i++) {
       ring.complete();
     }

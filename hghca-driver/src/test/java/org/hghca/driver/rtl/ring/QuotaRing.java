@@ -106,10 +106,23 @@ public final class QuotaRing {
     return AccessFlag.LOCAL_WRITE.bit();
   }
 
+  /** Posts some valid requests. */
+  void post(int count) {
+    for (int i = 0; i < count; i++) {
+      ring.post(good());
+    }
+  }
+
   /** The card completes the oldest request. */
   Completions complete() {
     ring.complete(completions, 0, 0, 0, 8);
     return completions;
+  }
+
+  /** The card completes the oldest request, and the poller rings what the ring holds. */
+  void completeAndRing() {
+    complete();
+    ring.ringHeld();
   }
 
   /** The data units in a slot: distance from the first remote address, local address, length. */

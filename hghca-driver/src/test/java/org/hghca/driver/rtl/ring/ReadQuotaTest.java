@@ -25,11 +25,9 @@ class ReadQuotaTest extends WithQuota {
     SendRequest[] list = {good(), read(8), good(), good().fence(), good()};
     ring.ring.post(list, 0, 5);
     assertThat(ring.rungSlots()).containsExactly(0, 1, 2, 3);
-    ring.complete();
-    ring.ring.ringHeld();
+    ring.completeAndRing();
     assertThat(ring.rungSlots()).as("the READ is not complete").containsExactly(0, 1, 2, 3);
-    ring.complete();
-    ring.ring.ringHeld();
+    ring.completeAndRing();
     assertThat(ring.rungSlots()).containsExactly(0, 1, 2, 3, 4, 5);
     ring.ring.post(good().fence());
     assertThat(ring.rungSlots()).as("no READ before it").hasSize(7);
@@ -218,8 +216,7 @@ class ReadQuotaTest extends WithQuota {
     ring.ring.post(request);
     ring.ring.post(good());
     assertThat(ring.rungSlots()).as("it waits for all before").containsExactly(0);
-    ring.complete();
-    ring.ring.ringHeld();
+    ring.completeAndRing();
     assertThat(ring.rungSlots()).as("all behind waits for it").containsExactly(0, 1);
     assertThat(ring.units(1)).containsExactly("0 0+512");
     for (List<String> piece :

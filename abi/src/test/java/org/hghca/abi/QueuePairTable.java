@@ -1,23 +1,19 @@
-package org.hghca.conformance.abi;
+package org.hghca.abi;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.abi.FieldRow.row;
 import static org.hghca.abi.QueuePairContext.*;
-import static org.hghca.conformance.abi.FieldRow.row;
 
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.Stream;
-import org.hghca.abi.QueuePairContext;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Interface document, tables 3-2-40 to 3-2-42 and A1-3: the queue pair context. */
-class QueuePairTablesTest {
+final class QueuePairTable {
   private static final String ALL32 = "ffffffff";
   private static final String ALL64 = "ffffffffffffffff";
 
-  static List<FieldRow> table3240() {
+  private QueuePairTable() {}
+
+  private static List<FieldRow> table3240() {
     return List.of(
         row("opt_param_mask", OPT_PARAM_MASK, 0x00, ALL32, "00112233"),
         row("flags state", STATE, 0x08, "f0000000", "30000000"),
@@ -71,7 +67,7 @@ class QueuePairTablesTest {
    * Fields where abi reads more than the document says, in the positions of the card's ancestor.
    * The document has ackto as 24h[31:24] and sl_tclass_flowlabel as one dword at 28h.
    */
-  static List<FieldRow> refinements() {
+  private static List<FieldRow> refinements() {
     return List.of(
         row("ackto", ACK_TIMEOUT, 0x24, "f8000000", "a8000000"),
         row("sl", SL, 0x28, "f0000000", "a0000000"),
@@ -80,7 +76,7 @@ class QueuePairTablesTest {
   }
 
   /** Fields that the document leaves blank and this project fills, in the ancestor's positions. */
-  static List<FieldRow> extensions() {
+  private static List<FieldRow> extensions() {
     return List.of(
         row("max_dest_rd_atomic", MAX_DEST_RD_ATOMIC, 0x58, "00e00000", "00a00000"),
         row("remote read", REMOTE_READ_ENABLE, 0x58, "00008000", "00008000"),
@@ -106,32 +102,7 @@ class QueuePairTablesTest {
         row("rcv_ring_offset", RECEIVE_RING_OFFSET, 0xa8, ALL32, "a8a9aaab"));
   }
 
-  static List<FieldRow> allFields() {
+  static List<FieldRow> fields() {
     return Stream.of(table3240(), refinements(), extensions()).flatMap(List::stream).toList();
-  }
-
-  @ParameterizedTest
-  @MethodSource("allFields")
-  void fieldIsAtItsPlaceInItsTable(FieldRow row) {
-    row.check(192);
-  }
-
-  @ParameterizedTest
-  @MethodSource("allFields")
-  void fieldSetAloneIsAloneInTheMailbox(FieldRow row) {
-    QueuePairContext context = new QueuePairContext().setLong(row.field(), row.value());
-    String literal = Bytes.body(192, "%02x: %s".formatted(row.offset(), row.bytes()));
-
-    MemorySegment mailbox = Bytes.filled(200, 0xff);
-    context.encode(mailbox);
-
-    assertThat(Bytes.hex(mailbox)).isEqualTo(literal + "ff".repeat(8));
-    assertThat(QueuePairContext.decode(Bytes.of(literal)).getLong(row.field()))
-        .isEqualTo(row.value());
-  }
-
-  @Test
-  void contextHasExactlyTheseFields() {
-    FieldRow.checkComplete(QueuePairContext.LAYOUT, 192, allFields());
   }
 }

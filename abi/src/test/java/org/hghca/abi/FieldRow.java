@@ -1,4 +1,4 @@
-package org.hghca.conformance.abi;
+package org.hghca.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
 import java.util.List;
-import org.hghca.abi.MailboxField;
-import org.hghca.abi.MailboxLayout;
 
 /**
  * One row of a table of the interface document: a field, the position of its bits, and one value
@@ -30,21 +28,21 @@ record FieldRow(
 
   /** Writes and reads the field alone, among zeros and among ones. */
   void check(int size) {
-    int length = mask.length() / 2;
-
-    MemorySegment zeros = Bytes.zeros(size);
+    MemorySegment zeros = MemorySegment.ofArray(new byte[size]);
     field.setLong(zeros, value);
-    assertThat(Bytes.hex(zeros)).as("value among zeros").isEqualTo(body("00", size, bytes));
+    assertThat(Mailboxes.hex(zeros)).as("value among zeros").isEqualTo(body(size));
     assertThat(field.getLong(zeros)).isEqualTo(value);
 
-    MemorySegment ones = Bytes.filled(size, 0xff);
+    MemorySegment ones = MemorySegment.ofArray(new byte[size]).fill((byte) -1);
     field.setLong(ones, 0);
-    assertThat(Bytes.hex(ones)).as("zero among ones").isEqualTo(body("ff", size, inverse(mask)));
+    assertThat(Mailboxes.hex(ones))
+        .as("zero among ones")
+        .isEqualTo(body("ff", size, inverse(mask)));
     assertThat(field.getLong(ones)).isZero();
 
     field.setLong(ones, value);
-    MemorySegment around = ones.asSlice(offset, length);
-    assertThat(number(Bytes.hex(around)) & number(mask)).isEqualTo(number(bytes));
+    MemorySegment around = ones.asSlice(offset, mask.length() / 2);
+    assertThat(number(Mailboxes.hex(around)) & number(mask)).isEqualTo(number(bytes));
     assertThat(field.getLong(ones)).as("value among ones").isEqualTo(value);
 
     checkLimit(size);
@@ -54,11 +52,11 @@ record FieldRow(
     long bits = number(mask);
     long tooLarge = mask.length() == 16 ? ~bits : 1L << Long.bitCount(bits);
     if (tooLarge != 0) {
-      MemorySegment untouched = Bytes.zeros(size);
+      MemorySegment untouched = MemorySegment.ofArray(new byte[size]);
       assertThatThrownBy(() -> field.setLong(untouched, tooLarge))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(field.name());
-      assertThat(Bytes.hex(untouched)).isEqualTo("00".repeat(size));
+      assertThat(Mailboxes.hex(untouched)).isEqualTo("00".repeat(size));
     }
   }
 
@@ -67,6 +65,23 @@ record FieldRow(
     assertThat(layout.size()).isEqualTo(size);
     assertThat(layout.fields())
         .containsExactlyInAnyOrderElementsOf(rows.stream().map(FieldRow::field).toList());
+  }
+
+  /** The bytes of a body in which only this field is set. */
+  String body(int size) {
+    return body("00", size, bytes);
+  }
+
+  /** The bits that the fields of a body have. */
+  static MemorySegment defined(int size, List<FieldRow> rows) {
+    byte[] defined = new byte[size];
+    for (FieldRow row : rows) {
+      byte[] mask = HexFormat.of().parseHex(row.mask);
+      for (int i = 0; i < mask.length; i++) {
+        defined[row.offset + i] |= mask[i];
+      }
+    }
+    return MemorySegment.ofArray(defined);
   }
 
   private String body(String background, int size, String literal) {

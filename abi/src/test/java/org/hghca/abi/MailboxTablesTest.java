@@ -1,30 +1,17 @@
-package org.hghca.conformance.abi;
+package org.hghca.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.hghca.conformance.abi.FieldRow.row;
+import static org.hghca.abi.FieldRow.row;
 
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.Stream;
-import org.hghca.abi.AdapterInfo;
-import org.hghca.abi.CompletionQueueContext;
-import org.hghca.abi.DeviceLimits;
-import org.hghca.abi.EventQueueContext;
-import org.hghca.abi.EventType;
-import org.hghca.abi.InitHca;
-import org.hghca.abi.MailboxLayout;
-import org.hghca.abi.MapIcm;
-import org.hghca.abi.Mpt;
-import org.hghca.abi.MptFlags;
-import org.hghca.abi.ResizeCq;
-import org.hghca.abi.WriteMtt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Interface document, tables 3-2-3 to 3-2-38: the mailboxes but the queue pair context. */
+/** Interface document, tables 3-2-3 to 3-2-42: the mailboxes. */
 class MailboxTablesTest {
   private static final String ALL32 = "ffffffff";
   private static final String ALL64 = "ffffffffffffffff";
@@ -54,7 +41,9 @@ class MailboxTablesTest {
         new Table("3-2-22", WriteMtt.HEADER, 32, writeMtt()),
         new Table("3-2-27", EventQueueContext.LAYOUT, 64, eventQueue()),
         new Table("3-2-32", CompletionQueueContext.LAYOUT, 64, completionQueue()),
-        new Table("3-2-37", ResizeCq.LAYOUT, 32, resizeCq()));
+        new Table("3-2-37", ResizeCq.LAYOUT, 32, resizeCq()),
+        new Table("3-2-40", QueuePairContext.LAYOUT, 192, QueuePairTable.fields()),
+        new Table("of the extension PORT_INFO", PortInfo.LAYOUT, 32, portInfo()));
   }
 
   private static List<FieldRow> deviceLimits() {
@@ -165,6 +154,13 @@ class MailboxTablesTest {
         row("lkey", ResizeCq.LKEY, 0x04, ALL32, "deadbeef"));
   }
 
+  private static List<FieldRow> portInfo() {
+    return List.of(
+        row("lid", PortInfo.LID, 0x00, "00ff0000", "00010000"),
+        row("port_state", PortInfo.PORT_STATE, 0x00, "0000ff00", "00000200"),
+        row("physical_state", PortInfo.PHYSICAL_STATE, 0x00, "000000ff", "00000003"));
+  }
+
   static Stream<Arguments> allFields() {
     return tables().flatMap(table -> table.rows().stream().map(row -> Arguments.of(table, row)));
   }
@@ -181,142 +177,10 @@ class MailboxTablesTest {
     FieldRow.checkComplete(table.layout(), table.size(), table.rows());
   }
 
-  private static final String EVERY_LIMIT =
-      Bytes.hex(
-          "01020304 00050006 00070008 090a0b0c",
-          "0d000e0f 00100000 01110112 01130114",
-          "011504a6 00170000 00180119 001a011b",
-          "1c1d1e1f 20212223 00000000 00000000");
-
-  @Test
-  void everyDeviceLimitIsReadIntoItsOwnComponent() {
-    DeviceLimits limits = DeviceLimits.decode(Bytes.of(EVERY_LIMIT));
-
-    assertThat(limits.reservedQpsLog()).isEqualTo(0x01);
-    assertThat(limits.reservedCqsLog()).isEqualTo(0x02);
-    assertThat(limits.reservedEqsLog()).isEqualTo(0x03);
-    assertThat(limits.reservedMttsLog()).isEqualTo(0x04);
-    assertThat(limits.reservedPdsLog()).isEqualTo(0x05);
-    assertThat(limits.reservedLkeysLog()).isEqualTo(0x06);
-    assertThat(limits.maxQpSizeLog()).isEqualTo(0x07);
-    assertThat(limits.maxCqSizeLog()).isEqualTo(0x08);
-    assertThat(limits.maxQpsLog()).isEqualTo(0x09);
-    assertThat(limits.maxCqsLog()).isEqualTo(0x0a);
-    assertThat(limits.maxEqsLog()).isEqualTo(0x0b);
-    assertThat(limits.maxMptsLog()).isEqualTo(0x0c);
-    assertThat(limits.maxPdsLog()).isEqualTo(0x0d);
-    assertThat(limits.maxGidsLog()).isEqualTo(0x0e);
-    assertThat(limits.maxPkeysLog()).isEqualTo(0x0f);
-    assertThat(limits.mttEntrySize()).isEqualTo(0x10);
-    assertThat(limits.qpcEntrySize()).isEqualTo(0x0111);
-    assertThat(limits.cqcEntrySize()).isEqualTo(0x0112);
-    assertThat(limits.eqcEntrySize()).isEqualTo(0x0113);
-    assertThat(limits.mptEntrySize()).isEqualTo(0x0114);
-    assertThat(limits.ackDelay()).isEqualTo(0x1);
-    assertThat(limits.maxMtu()).isEqualTo(0x1);
-    assertThat(limits.maxPortWidth()).isEqualTo(0x5);
-    assertThat(limits.maxVl()).isEqualTo(0xa);
-    assertThat(limits.ports()).isEqualTo(0x6);
-    assertThat(limits.minPageSizeLog()).isEqualTo(0x17);
-    assertThat(limits.maxSg()).isEqualTo(0x18);
-    assertThat(limits.maxDescSize()).isEqualTo(0x0119);
-    assertThat(limits.maxSgRq()).isEqualTo(0x1a);
-    assertThat(limits.maxDescSizeRq()).isEqualTo(0x011b);
-    assertThat(limits.maxIcmSize()).isEqualTo(0x1c1d1e1f20212223L);
-  }
-
-  @Test
-  void everyDeviceLimitIsWrittenAndReservedBytesAreZero() {
-    MemorySegment outbox = Bytes.filled(72, 0xff);
-    DeviceLimits.decode(Bytes.of(EVERY_LIMIT)).encode(outbox);
-
-    // without the blank bit at 22h that the literal has set
-    String written = EVERY_LIMIT.replace("011504a6", "011500a6");
-    assertThat(Bytes.hex(outbox)).isEqualTo(written + "ff".repeat(8));
-  }
-
-  @Test
-  void logarithmsAreReturnedAsNumbers() {
-    DeviceLimits limits = DeviceLimits.decode(Bytes.of(EVERY_LIMIT));
-
-    assertThat(limits.reservedQps()).isEqualTo(2);
-    assertThat(limits.reservedCqs()).isEqualTo(4);
-    assertThat(limits.reservedEqs()).isEqualTo(8);
-    assertThat(limits.reservedMtts()).isEqualTo(16);
-    assertThat(limits.reservedPds()).isEqualTo(32);
-    assertThat(limits.reservedLkeys()).isEqualTo(64);
-    assertThat(limits.maxQpSize()).isEqualTo(128);
-    assertThat(limits.maxCqSize()).isEqualTo(256);
-    assertThat(limits.maxQps()).isEqualTo(512);
-    assertThat(limits.maxCqs()).isEqualTo(1024);
-    assertThat(limits.maxEqs()).isEqualTo(2048);
-    assertThat(limits.maxMpts()).isEqualTo(4096);
-    assertThat(limits.maxPds()).isEqualTo(8192);
-    assertThat(limits.maxGids()).isEqualTo(16384);
-    assertThat(limits.maxPkeys()).isEqualTo(32768);
-    assertThat(limits.minPageSize()).isEqualTo(0x80_0000);
-  }
-
-  @Test
-  void initHcaIsWrittenAndReadAsAWhole() {
-    String literal =
-        Bytes.hex(
-            "00000000 00000000 01020304 0506070e",
-            "11121314 1516170d 21222324 25262705",
-            "00000000 00000000 00000000 00000000",
-            "31323334 35363712 41424344 45464748");
-    InitHca body =
-        new InitHca(
-            0x0102030405060700L,
-            0x0e,
-            0x1112131415161700L,
-            0x0d,
-            0x2122232425262700L,
-            0x05,
-            0x3132333435363700L,
-            0x12,
-            0x4142434445464748L);
-
-    MemorySegment inbox = Bytes.filled(72, 0xff);
-    body.encode(inbox);
-
-    assertThat(Bytes.hex(inbox)).isEqualTo(literal + "ff".repeat(8));
-    assertThat(InitHca.decode(Bytes.of(literal))).isEqualTo(body);
-  }
-
   @ParameterizedTest
   @CsvSource({"0, 0x10", "1, 0x00", "2, 0x30", "3, 0x20", "4, 0x50", "5, 0x40", "254, 0xff0"})
   void entriesAreAtTheOffsetsOfTheirPairs(int index, String offset) {
     assertThat(MapIcm.offset(index)).isEqualTo(Integer.decode(offset));
-  }
-
-  @Test
-  void mptIsWrittenAndReadAsAWhole() {
-    String literal =
-        Bytes.hex(
-            "f0020107 00000000 80000021 00000003",
-            "00007e00 00001000 00000002 00003000",
-            "00000011 00000012 00000013 00000000",
-            "000001ff 00000014 00000000 00000000");
-    Mpt entry =
-        new Mpt(
-            0xf0020107,
-            0,
-            0x80000021,
-            3,
-            0x7e0000001000L,
-            0x200003000L,
-            0x11,
-            0x12,
-            0x13,
-            0x1ff,
-            0x14);
-
-    MemorySegment inbox = Bytes.filled(72, 0xff);
-    entry.encode(inbox);
-
-    assertThat(Bytes.hex(inbox)).isEqualTo(literal + "ff".repeat(8));
-    assertThat(Mpt.decode(Bytes.of(literal))).isEqualTo(entry);
   }
 
   @Test
@@ -360,6 +224,11 @@ class MailboxTablesTest {
     "0x11, WQ_ACCESS_ERROR,     0x00020000",
     "0x08, LOCAL_CATAS_ERROR,   0x00000100",
     "0x09, PORT_CHANGE,         0x00000200",
+    "0x01, PATH_MIG,            0x00000002",
+    "0x07, PATH_MIG_FAILED,     0x00000080",
+    "0x12, SRQ_CATAS_ERROR,     0x00040000",
+    "0x13, SRQ_QP_LAST_WQE,     0x00080000",
+    "0x14, SRQ_LIMIT,           0x00100000"
   })
   void eventsHaveTheCodesAndMaskBitsOfTable3225(String code, EventType type, String mask) {
     assertThat(type.code()).isEqualTo(Integer.decode(code));
