@@ -1,5 +1,7 @@
 package org.hghca.tools;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.hghca.vfio.kernel.Machine;
@@ -23,5 +25,11 @@ public record CommandLineRun(int exitCode, String out, String err) {
     StringWriter err = new StringWriter();
     int exitCode = Main.run(machine, new PrintWriter(out), new PrintWriter(err), args);
     return new CommandLineRun(exitCode, out.toString(), err.toString());
+  }
+
+  /** Asserts how it has ended; returns the run, of which more can be asserted. */
+  public CommandLineRun assertExit(int expected) {
+    assertThat(exitCode).as("exit code of %s", this).isEqualTo(expected);
+    return this;
   }
 }

@@ -40,8 +40,7 @@ class LauncherTest {
   @Test
   void failedOutputIsAnExitCodeAndAMessage() throws Exception {
     LauncherTree tree = built();
-    CommandLineRun full = tree.run("$hghca list > /dev/full");
-    assertThat(full.exitCode()).isEqualTo(5);
+    CommandLineRun full = tree.run("$hghca list > /dev/full").assertExit(5);
     assertThat(full.err())
         .endsWith("hghca: the output could not be written: No space left on device\n");
   }
@@ -138,8 +137,8 @@ class LauncherTest {
             .run(
                 "exec %s $hghca model serve --socket %s --socket-group 4242"
                     .formatted(
-                        isRoot ? "setpriv --bounding-set=-chown --clear-groups" : "", socket));
-    assertThat(run.exitCode()).isEqualTo(1);
+                        isRoot ? "setpriv --bounding-set=-chown --clear-groups" : "", socket))
+            .assertExit(1);
     assertThat(run.err())
         .isEqualTo(
             ("hghca: cannot set who may connect to '%s': Operation not permitted: this user must be"
@@ -150,9 +149,7 @@ class LauncherTest {
 
   @Test
   void tooFewOpenFilesAreReported() throws Exception {
-    CommandLineRun run = built().run("ulimit -n 20; $hghca list");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = built().run("ulimit -n 20; $hghca list").assertExit(1);
     assertThat(run.err())
         .startsWith("hghca: this shell allows 20 open files and hghca needs ")
         .hasLineCount(1);
@@ -168,9 +165,8 @@ class LauncherTest {
     CommandLineRun run =
         unbuilt()
             .program("mvn", "echo '[INFO] much'; echo '[ERROR] no such thing'; exit 1")
-            .run("$hghca list");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+            .run("$hghca list")
+            .assertExit(1);
     assertThat(run.err())
         .contains("\n[ERROR] no such thing\nhghca: the build failed; its whole log is in ")
         .doesNotContain("much");
@@ -181,9 +177,8 @@ class LauncherTest {
     CommandLineRun run =
         unbuilt()
             .program("mvn", "seq 100; echo 'Killed by something'; exit 137")
-            .run("$hghca list");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+            .run("$hghca list")
+            .assertExit(1);
     assertThat(run.err())
         .contains("\n72\n", "\n100\nKilled by something\nhghca: the build failed;")
         .doesNotContain("\n71\n");
@@ -194,9 +189,7 @@ class LauncherTest {
     LauncherTree tree = unbuilt();
     Path target = tree.root().resolve("tools/target");
     Files.writeString(target, "a file stands where the folder should");
-    CommandLineRun run = tree.run("$hghca list");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = tree.run("$hghca list").assertExit(1);
     assertThat(run.err())
         .matches("hghca must be built first, and \\S+ cannot write to " + target + ": .*\n");
   }

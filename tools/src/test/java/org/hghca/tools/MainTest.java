@@ -25,25 +25,19 @@ class MainTest {
 
   @Test
   void missingCommandIsWrongUsage() {
-    CommandLineRun run = CommandLineRun.of();
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = CommandLineRun.of().assertExit(2);
     assertThat(run.err()).contains("Missing command").contains("demo", "list", "info", "help");
   }
 
   @Test
   void unknownOptionIsWrongUsage() {
-    CommandLineRun run = CommandLineRun.of("--nosuch");
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = CommandLineRun.of("--nosuch").assertExit(2);
     assertThat(run.err()).contains("--nosuch").contains("Usage: hghca");
   }
 
   @Test
   void helpIsPrintedOnStandardOutput() {
-    CommandLineRun run = CommandLineRun.of("help", "info");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("help", "info").assertExit(0);
     assertThat(run.out())
         .startsWith("Usage: hghca info")
         .contains("--ib-dev", "--ib-port", "--json");
@@ -52,14 +46,11 @@ class MainTest {
 
   @Test
   void helpOfASubcommandIsPrinted() {
-    CommandLineRun run = CommandLineRun.of("help", "model", "serve");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("help", "model", "serve").assertExit(0);
     assertThat(run.out()).startsWith("Usage: hghca model serve").contains("--socket");
     assertThat(CommandLineRun.of("help").out()).startsWith("Usage: hghca [");
 
-    CommandLineRun unknown = CommandLineRun.of("help", "model", "sing");
-    assertThat(unknown.exitCode()).isEqualTo(2);
+    CommandLineRun unknown = CommandLineRun.of("help", "model", "sing").assertExit(2);
     assertThat(unknown.err()).contains("hghca model has no command 'sing'");
   }
 
@@ -135,25 +126,20 @@ class MainTest {
 
   @Test
   void versionIsThatOfTheBuild() {
-    CommandLineRun run = CommandLineRun.of("--version");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("--version").assertExit(0);
     assertThat(run.out()).matches("hghca \\d+\\.\\d+\\.\\d+\\S*\nJava 25.*\n");
   }
 
   @Test
   void failureIsOneLine() {
-    CommandLineRun run = CommandLineRun.of("demo", "-d", FailingProvider.AT_OPEN);
-
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run = CommandLineRun.of("demo", "-d", FailingProvider.AT_OPEN).assertExit(3);
     assertThat(run.err()).isEqualTo("hghca: no permission: EACCES (13)\n");
   }
 
   @Test
   void debugShowsTheStackTrace() {
-    CommandLineRun run = CommandLineRun.of("--debug", "demo", "-d", FailingProvider.AT_OPEN);
-
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run =
+        CommandLineRun.of("--debug", "demo", "-d", FailingProvider.AT_OPEN).assertExit(3);
     assertThat(run.err())
         .startsWith("hghca: no permission: EACCES (13)\n")
         .contains("at org.hghca.tools.demo.Demo.run");
@@ -162,17 +148,15 @@ class MainTest {
 
   @Test
   void debugIsAnOptionOfEverySubcommand() {
-    CommandLineRun run = CommandLineRun.of("info", "--debug", "-d", FailingProvider.AT_QUERY);
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run =
+        CommandLineRun.of("info", "--debug", "-d", FailingProvider.AT_QUERY).assertExit(1);
     assertThat(run.err()).contains("at org.hghca.tools.info.InfoCommand");
   }
 
   @Test
   void internalErrorIsReportedAsSuch() {
-    CommandLineRun run = CommandLineRun.of("demo", "-d", FailingProvider.UNEXPECTEDLY);
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run =
+        CommandLineRun.of("demo", "-d", FailingProvider.UNEXPECTEDLY).assertExit(1);
     assertThat(run.err())
         .isEqualTo(
             """

@@ -1,7 +1,6 @@
 package org.hghca.tools;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -73,8 +72,7 @@ class OptionsOfOriginalsTest {
 
   /** The first line of the refusal. */
   private static String refusal(int exitCode, List<String> words) {
-    CommandLineRun run = CommandLineRun.of(words.toArray(String[]::new));
-    assertThat(run.exitCode()).as(run.err()).isEqualTo(exitCode);
+    CommandLineRun run = CommandLineRun.of(words.toArray(String[]::new)).assertExit(exitCode);
     return run.err().lines().findFirst().orElse("");
   }
 

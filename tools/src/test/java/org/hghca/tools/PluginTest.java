@@ -84,8 +84,7 @@ class PluginTest {
   void pluginIsLoadedForOneCommandOnly() {
     assertThat(run("--plugin=" + jar, "info", "-d", "example:a").exitCode()).isZero();
 
-    CommandLineRun run = run("info", "-d", "example:a");
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run = run("info", "-d", "example:a").assertExit(3);
     assertThat(run.err()).contains("no backend for locator 'example:a'", "--plugin");
   }
 
@@ -96,8 +95,7 @@ class PluginTest {
     assertThat(run(1000, environment, "info", "-d", "example:a").err())
         .isEqualTo("hghca: plugin example: from " + jar + "\n");
 
-    CommandLineRun root = run(0, environment, "info", "-d", "example:a");
-    assertThat(root.exitCode()).isEqualTo(3);
+    CommandLineRun root = run(0, environment, "info", "-d", "example:a").assertExit(3);
     assertThat(root.err()).startsWith("hghca: HGHCA_PLUGINS is ignored for root: use --plugin\n");
     assertThat(run(0, environment, "info", "--plugin", jar.toString(), "-d", "example:a").out())
         .contains("hca_id:\texample:a");
@@ -107,9 +105,8 @@ class PluginTest {
   void existingSchemeCannotBeReplaced() throws IOException {
     for (String scheme : List.of("pci", "vfio-user", "model", "example")) {
       Path thief = thief(scheme);
-      CommandLineRun run = run("info", "--plugin=" + jar, "--plugin=" + thief, "-d", "model:x");
-
-      assertThat(run.exitCode()).isEqualTo(2);
+      CommandLineRun run =
+          run("info", "--plugin=" + jar, "--plugin=" + thief, "-d", "model:x").assertExit(2);
       assertThat(run.out()).isEmpty();
       assertThat(run.err())
           .startsWith("hghca: plugin " + thief)
@@ -153,9 +150,7 @@ class PluginTest {
   }
 
   private void assertRefused(Path plugin, String why) {
-    CommandLineRun run = run("info", "--plugin=" + plugin, "-d", "model:x");
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = run("info", "--plugin=" + plugin, "-d", "model:x").assertExit(2);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).startsWith("hghca: plugin " + plugin).contains(why).hasLineCount(1);
   }

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.Writer;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.hghca.vfio.kernel.Machine;
 
 /** A command in a thread of its own, which {@link #close} interrupts. */
@@ -79,6 +82,22 @@ public final class RunningCommand implements AutoCloseable {
   /** Starts a command, whose words are between spaces. */
   public static RunningCommand start(String command) {
     return new RunningCommand(command.split(" "));
+  }
+
+  /**
+   * Runs a client, for a minute at the most again while its server does not listen yet.
+   *
+   * @param early what a client prints that was too early
+   */
+  public static CommandLineRun client(Pattern early, Supplier<RunningCommand> start)
+      throws Exception {
+    Instant end = Instant.now().plusSeconds(60);
+    while (true) {
+      CommandLineRun run = start.get().await();
+      if (!early.matcher(run.out() + run.err()).find() || Instant.now().isAfter(end)) {
+        return run;
+      }
+    }
   }
 
   /** Waits until it has ended. */

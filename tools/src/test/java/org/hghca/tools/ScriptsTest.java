@@ -64,8 +64,7 @@ class ScriptsTest {
     Path java = stubs().resolve("java");
     Files.writeString(java, "#!/bin/sh\nexit 98\n");
     assertThat(java.toFile().setExecutable(true)).isTrue();
-    CommandLineRun run = run(PROJECT, "tools/sh/java", "--version");
-    assertThat(run.exitCode()).as(run.err()).isZero();
+    CommandLineRun run = run(PROJECT, "tools/sh/java", "--version").assertExit(0);
     assertThat(run.out()).contains(System.getProperty("java.version"));
   }
 

@@ -53,14 +53,13 @@ class TraceCommandsTest {
   void bringUpByHandAndThroughTheDriverIsOneTimeLine() throws IOException {
     CommandLineRun run =
         CommandLineRun.of(
-            "bringup",
-            "-d",
-            "model:trace",
-            "--only=hcr.unknown,cmd.bad-param,path.doorbell,loop.send,rc.send,event.interrupt",
-            "--seconds=0",
-            option("run.jsonl"));
-
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+                "bringup",
+                "-d",
+                "model:trace",
+                "--only=hcr.unknown,cmd.bad-param,path.doorbell,loop.send,rc.send,event.interrupt",
+                "--seconds=0",
+                option("run.jsonl"))
+            .assertExit(0);
     assertThat(run.out()).contains("model:trace: PASSED").doesNotContain("run.jsonl");
     assertThat(run.err()).containsPattern("hghca: trace .*run.jsonl: \\d+ events");
     List<Map<String, Object>> events = events("run.jsonl");
@@ -119,14 +118,13 @@ class TraceCommandsTest {
   void doorbellWithoutCompletionShowsInTheTraceOfAFailure() throws IOException {
     CommandLineRun run =
         CommandLineRun.of(
-            "bringup",
-            "-d",
-            "model:?fault=no-cqe",
-            "--only=path.doorbell",
-            "--limit=PT0.2S",
-            option("run.jsonl"));
-
-    assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(ExitCode.FAILED.code());
+                "bringup",
+                "-d",
+                "model:?fault=no-cqe",
+                "--only=path.doorbell",
+                "--limit=PT0.2S",
+                option("run.jsonl"))
+            .assertExit(ExitCode.FAILED.code());
     List<Map<String, Object>> events = events("run.jsonl");
     assertThat(of(events, "doorbell")).isNotEmpty();
     assertThat(of(events, "cqe")).isEmpty();
@@ -135,9 +133,7 @@ class TraceCommandsTest {
 
   @Test
   void traceEventsAreOneObjectWithNamedTracks() throws IOException {
-    CommandLineRun run = CommandLineRun.of("demo", "--seconds=0.01", option("demo.json"));
-
-    assertThat(run.exitCode()).as(run.err()).isZero();
+    CommandLineRun.of("demo", "--seconds=0.01", option("demo.json")).assertExit(0);
     Map<String, Object> all = JSON.std.mapFrom(Files.readString(file("demo.json")));
     List<?> events = (List<?>) all.get("traceEvents");
     Map<Object, Object> processes = new HashMap<>();
@@ -176,9 +172,7 @@ class TraceCommandsTest {
   /** A device rings before the other side sees the completion, and completions have a request. */
   @Test
   void completionsOfAQueuePairFollowItsDoorbells() throws IOException {
-    CommandLineRun run = CommandLineRun.of("demo", "--seconds=0.01", option("demo.jsonl"));
-
-    assertThat(run.exitCode()).as(run.err()).isZero();
+    CommandLineRun.of("demo", "--seconds=0.01", option("demo.jsonl")).assertExit(0);
     Map<String, Integer> outstanding = new HashMap<>();
     int seen = 0;
     for (Map<String, Object> event : events("demo.jsonl")) {
@@ -195,15 +189,13 @@ class TraceCommandsTest {
 
   @Test
   void virtioDeviceShowsItsQueuesAndCompletions() throws IOException {
-    CommandLineRun run =
-        CommandLineRun.of(
+    CommandLineRun.of(
             "demo",
             "--seconds=0.01",
             "-d=virtio:left?hub=traced",
             "-d=virtio:right?hub=traced",
-            option("demo.jsonl"));
-
-    assertThat(run.exitCode()).as(run.err()).isZero();
+            option("demo.jsonl"))
+        .assertExit(0);
     List<Map<String, Object>> events = events("demo.jsonl");
     assertThat(titles(of(events, "command")))
         .contains("class 6 command 7", "class 6 command 9", "class 6 command 10");
@@ -217,11 +209,8 @@ class TraceCommandsTest {
 
   @Test
   void perfTracesBothSides() throws IOException {
-    CommandLineRun run =
-        CommandLineRun.of(
-            "perf", "suite", "ib_send_lat", "-s", "8", "-D", "0.1", option("perf.jsonl"));
-
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+    CommandLineRun.of("perf", "suite", "ib_send_lat", "-s", "8", "-D", "0.1", option("perf.jsonl"))
+        .assertExit(0);
     assertThat(events("perf.jsonl"))
         .extracting(event -> event.get("device"))
         .contains("model:left", "model:right");
@@ -231,12 +220,11 @@ class TraceCommandsTest {
   void locatorKeyWritesWhenTheDeviceCloses() throws IOException {
     CommandLineRun run =
         CommandLineRun.of(
-            "demo",
-            "--seconds=0.01",
-            "-d=model:a?cable=keys&trace=" + file("a.jsonl"),
-            "-d=model:b?cable=keys");
-
-    assertThat(run.exitCode()).as(run.err()).isZero();
+                "demo",
+                "--seconds=0.01",
+                "-d=model:a?cable=keys&trace=" + file("a.jsonl"),
+                "-d=model:b?cable=keys")
+            .assertExit(0);
     assertThat(run.out()).contains("device model:a?cable=keys: port");
     assertThat(events("a.jsonl"))
         .isNotEmpty()
@@ -251,9 +239,8 @@ class TraceCommandsTest {
   })
   void fileThatCannotBeWrittenIsOneLine(String name, String why) {
     CommandLineRun run =
-        CommandLineRun.of("bringup", "-d", "model:", "--only=pci.bars", "--trace=" + name);
-
-    assertThat(run.exitCode()).isEqualTo(ExitCode.NO_OUTPUT.code());
+        CommandLineRun.of("bringup", "-d", "model:", "--only=pci.bars", "--trace=" + name)
+            .assertExit(ExitCode.NO_OUTPUT.code());
     assertThat(run.err())
         .isEqualTo("hghca: the trace %s cannot be written: %s\n".formatted(name, why));
   }
@@ -262,18 +249,17 @@ class TraceCommandsTest {
   void failureOfTheCommandIsNotHiddenByThatOfTheFile() {
     CommandLineRun run =
         CommandLineRun.of(
-            "bringup", "-d", "model:?fault=small-bar2", "--only=pci.bars", "--trace=/dev/full");
-
-    assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED.code());
+                "bringup", "-d", "model:?fault=small-bar2", "--only=pci.bars", "--trace=/dev/full")
+            .assertExit(ExitCode.FAILED.code());
     assertThat(run.err()).contains("No space left on device");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"a&b", "/tmp/x&trace=y"})
   void nameThatIsNoValueOfALocatorIsRefused(String name) {
-    CommandLineRun run = CommandLineRun.of("demo", "--seconds=0", "--trace=" + name);
-
-    assertThat(run.exitCode()).isEqualTo(ExitCode.USAGE.code());
+    CommandLineRun run =
+        CommandLineRun.of("demo", "--seconds=0", "--trace=" + name)
+            .assertExit(ExitCode.USAGE.code());
     assertThat(run.err()).startsWith("--trace=" + name + ": a & is not possible in this name\n");
   }
 }

@@ -40,16 +40,13 @@ class BindCommandTest {
 
   @Test
   void functionIsBoundToVfioAndBack() {
-    CommandLineRun bind = run("bind", "03:00.0");
-
-    assertThat(bind.exitCode()).isZero();
+    CommandLineRun bind = run("bind", "03:00.0").assertExit(0);
     assertThat(bind.out()).isEqualTo("0000:03:00.0 is bound to vfio-pci\n");
     assertThat(bind.err()).isEmpty();
     assertThat(machine.driver(CARD)).isEqualTo("vfio-pci");
     assertThat(machine.driver(SECOND)).isEqualTo("hgrnic");
 
-    CommandLineRun unbind = run("unbind", CARD);
-    assertThat(unbind.exitCode()).isZero();
+    CommandLineRun unbind = run("unbind", CARD).assertExit(0);
     assertThat(unbind.out()).isEqualTo("0000:03:00.0 has the driver hgrnic\n");
     assertThat(machine.driver(CARD)).isEqualTo("hgrnic");
   }
@@ -70,8 +67,7 @@ class BindCommandTest {
   void dryRunOnlyPrintsTheCommands() {
     machine.user(1000);
 
-    CommandLineRun bind = run("bind", "--dry-run", CARD);
-    assertThat(bind.exitCode()).isZero();
+    CommandLineRun bind = run("bind", "--dry-run", CARD).assertExit(0);
     assertThat(bind.out())
         .isEqualTo(
             """

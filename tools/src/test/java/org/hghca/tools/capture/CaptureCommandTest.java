@@ -64,15 +64,13 @@ class CaptureCommandTest {
       Capturing second = new Capturing(left, two);
       first.awaitHead();
       second.awaitHead();
-      CommandLineRun demo = demo();
-      assertThat(demo.exitCode()).as(demo.err()).isZero();
+      demo().assertExit(0);
       captures.close();
       assertThat(first.end()).isZero();
       assertThat(second.end()).isZero();
       assertThat(CaptureSocket.beside(left.toString())).doesNotExist();
     }
-    CommandLineRun decoded = CommandLineRun.of("decode", one.toString());
-    assertThat(decoded.exitCode()).as(decoded.err()).isZero();
+    CommandLineRun decoded = CommandLineRun.of("decode", one.toString()).assertExit(0);
     assertThat(decoded.out())
         .contains(" out ", " in ", "RC_WRITE_ONLY", "UD_SEND_ONLY", "ICRC good");
     assertThat(packets(CommandLineRun.of("decode", two.toString())))
@@ -151,8 +149,7 @@ class CaptureCommandTest {
         try (SocketChannel oneMore = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
           assertThat(oneMore.read(ByteBuffer.allocate(8))).as("its end").isEqualTo(-1);
         }
-        CommandLineRun demo = demo();
-        assertThat(demo.exitCode()).as(demo.err()).isZero();
+        demo().assertExit(0);
         clients.getFirst().shutdownOutput(); // it wants no more, and does not take the rest either
       }
       for (SocketChannel client : clients) {
@@ -189,12 +186,9 @@ class CaptureCommandTest {
         CaptureSocket _ = CaptureSocket.open(CaptureSocket.beside(left.toString()), hca)) {
       for (String name : new String[] {"one", "two"}) {
         Path file = folder.resolve(name);
-        CommandLineRun run =
-            CommandLineRun.of(
-                "capture", "--seconds=0.05", "-d", "vfio-user:" + left, file.toString());
-        assertThat(run.exitCode()).as(run.err()).isZero();
-        CommandLineRun decoded = CommandLineRun.of("decode", file.toString());
-        assertThat(decoded.exitCode()).as(decoded.err()).isZero();
+        CommandLineRun.of("capture", "--seconds=0.05", "-d", "vfio-user:" + left, file.toString())
+            .assertExit(0);
+        CommandLineRun decoded = CommandLineRun.of("decode", file.toString()).assertExit(0);
         assertThat(decoded.out()).isEmpty();
       }
     }
@@ -213,8 +207,7 @@ class CaptureCommandTest {
       assertThat(brief(left, file).exitCode()).isZero();
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
           .isEqualTo("rw-------");
-      CommandLineRun refused = brief(left, link);
-      assertThat(refused.exitCode()).isEqualTo(5);
+      CommandLineRun refused = brief(left, link).assertExit(5);
       assertThat(refused.err())
           .isEqualTo(
               "hghca: %s cannot be written: it is a symbolic link: name the file itself\n"
@@ -236,15 +229,15 @@ class CaptureCommandTest {
   void aSocketThatNobodyServesIsNamed() {
     Path nobody = folder.resolve("nobody");
     CommandLineRun run =
-        CommandLineRun.of("capture", "-d", "vfio-user:" + nobody, folder + "/x.pcapng");
-    assertThat(run.exitCode()).isEqualTo(3);
+        CommandLineRun.of("capture", "-d", "vfio-user:" + nobody, folder + "/x.pcapng")
+            .assertExit(3);
     assertThat(run.err()).contains("nobody.capture'", "hghca model serve");
   }
 
   @Test
   void anotherDeviceIsWrongUsage() {
-    CommandLineRun run = CommandLineRun.of("capture", "-d", "model:a", folder + "/x.pcapng");
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run =
+        CommandLineRun.of("capture", "-d", "model:a", folder + "/x.pcapng").assertExit(2);
     assertThat(run.err()).contains("vfio-user:<path>", "capture= in its locator");
   }
 
@@ -255,8 +248,8 @@ class CaptureCommandTest {
     try (UserServer _ = UserServer.start(left.toString(), hca);
         CaptureSocket _ = CaptureSocket.open(CaptureSocket.beside(left.toString()), hca)) {
       CommandLineRun run =
-          CommandLineRun.of("capture", "-d", "vfio-user:" + left, folder + "/no/where");
-      assertThat(run.exitCode()).isEqualTo(5);
+          CommandLineRun.of("capture", "-d", "vfio-user:" + left, folder + "/no/where")
+              .assertExit(5);
       assertThat(run.err()).contains("/no/where");
       assertThat(brief(left, folder))
           .isEqualTo(new CommandLineRun(5, "", "hghca: %s: Is a directory\n".formatted(folder)));

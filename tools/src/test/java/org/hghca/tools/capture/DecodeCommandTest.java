@@ -154,8 +154,7 @@ class DecodeCommandTest {
   @Test
   void jsonHasOneObjectPerLineAndPacket() throws IOException {
     Path file = captured(packet(0x06), packet(0x12));
-    CommandLineRun run = CommandLineRun.of("decode", "--json", file.toString());
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("decode", "--json", file.toString()).assertExit(0);
     assertThat(run.err()).isEmpty();
     List<Map<String, Object>> objects = run.out().lines().map(DecodeCommandTest::parse).toList();
     assertThat(objects).hasSize(2);

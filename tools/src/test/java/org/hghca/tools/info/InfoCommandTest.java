@@ -30,9 +30,7 @@ class InfoCommandTest {
 
   @Test
   void standardBlockIsFirstAndTheCardFollows() {
-    CommandLineRun run = CommandLineRun.of("info", "-d", HCA);
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("info", "-d", HCA).assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .matches(
@@ -174,9 +172,7 @@ class InfoCommandTest {
   void listPrintsNamesOnly() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 
-    CommandLineRun run = CommandLineRun.of("info", "--list");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("info", "--list").assertExit(0);
     assertThat(run.out()).isEqualTo("1 HCA found:\n\tmodel:\n\n");
     assertThat(run.err()).isEqualTo(FALLBACK + "\n");
   }
@@ -192,9 +188,8 @@ class InfoCommandTest {
 
   @Test
   void allDevicesArePrintedWhenNoneIsNamed() {
-    CommandLineRun run = ConfiguredDevices.call("model:a,model:b", () -> CommandLineRun.of("info"));
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run =
+        ConfiguredDevices.call("model:a,model:b", () -> CommandLineRun.of("info")).assertExit(0);
     assertThat(run.out()).contains("hca_id:\thghca0\n").contains("hca_id:\thghca1\n");
   }
 
@@ -202,18 +197,14 @@ class InfoCommandTest {
   void withoutACardTheSoftwareHcaIsUsedWithANotice() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 
-    CommandLineRun run = CommandLineRun.of("info");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("info").assertExit(0);
     assertThat(run.err()).isEqualTo(FALLBACK + "\n");
     assertThat(run.out()).startsWith("hca_id:\tmodel:\n");
   }
 
   @Test
   void jsonHasTheSameKeys() throws IOException {
-    CommandLineRun run = CommandLineRun.of("info", "--json", "-d", HCA);
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("info", "--json", "-d", HCA).assertExit(0);
     Map<String, Object> device = onlyDevice(run.out());
     assertThat(device)
         .containsEntry("node_guid", "0000:00ff:fe00:0001")
@@ -250,17 +241,13 @@ class InfoCommandTest {
 
   @Test
   void onlyTheRequestedPortIsPrinted() {
-    CommandLineRun run = CommandLineRun.of("info", "-d", HCA, "-i", "0x1");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("info", "-d", HCA, "-i", "0x1").assertExit(0);
     assertThat(run.out()).contains("\t\tport:\t1\n");
   }
 
   @Test
   void missingPortIsAFailure() {
-    CommandLineRun run = CommandLineRun.of("info", "-d", "model:info", "-i", "2");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = CommandLineRun.of("info", "-d", "model:info", "-i", "2").assertExit(1);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).isEqualTo("hghca: model:info has no port 2: it has 1\n");
   }
@@ -268,18 +255,14 @@ class InfoCommandTest {
   @ParameterizedTest
   @ValueSource(strings = {"0", "-1", "one"})
   void malformedPortIsWrongUsage(String port) {
-    CommandLineRun run = CommandLineRun.of("info", "-i", port);
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = CommandLineRun.of("info", "-i", port).assertExit(2);
     assertThat(run.err()).contains("'" + port + "' is not a port").contains("Usage: hghca info");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"mlx4_0", "nosuchscheme:0"})
   void unknownDeviceIsExitCode3(String device) {
-    CommandLineRun run = CommandLineRun.of("info", "-d", device);
-
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run = CommandLineRun.of("info", "-d", device).assertExit(3);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).startsWith("hghca: ").contains(device).hasLineCount(1);
   }
@@ -287,34 +270,26 @@ class InfoCommandTest {
   @ParameterizedTest
   @ValueSource(strings = {FailingProvider.AT_OPEN, "model:x?nosuch=1"})
   void deviceThatCannotBeOpenedIsExitCode3(String device) {
-    CommandLineRun run = CommandLineRun.of("info", "-d", device);
-
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run = CommandLineRun.of("info", "-d", device).assertExit(3);
     assertThat(run.err()).startsWith("hghca: ").hasLineCount(1);
   }
 
   @Test
   void deviceThatCannotBeQueriedIsExitCode1() {
-    CommandLineRun run = CommandLineRun.of("info", "-d", FailingProvider.AT_QUERY);
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = CommandLineRun.of("info", "-d", FailingProvider.AT_QUERY).assertExit(1);
     assertThat(run.err()).isEqualTo("hghca: the card is gone: EIO (5)\n");
   }
 
   @Test
   void deviceThatCannotBeClosedIsExitCode1() {
-    CommandLineRun run = CommandLineRun.of("info", "-d", FailingProvider.AT_CLOSE);
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = CommandLineRun.of("info", "-d", FailingProvider.AT_CLOSE).assertExit(1);
     assertThat(run.err())
         .isEqualTo("hghca: the card is gone: EIO (5)\nhghca: the card is gone: EIO (5)\n");
   }
 
   @Test
   void unknownOptionIsExitCode2() {
-    CommandLineRun run = CommandLineRun.of("info", "--nosuch");
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = CommandLineRun.of("info", "--nosuch").assertExit(2);
     assertThat(run.err()).contains("--nosuch").contains("Usage: hghca info");
   }
 

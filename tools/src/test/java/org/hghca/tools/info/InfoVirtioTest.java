@@ -18,9 +18,7 @@ class InfoVirtioTest {
 
   @Test
   void sectionOfTheDeviceStandsWhereThatOfTheCardIs() {
-    CommandLineRun run = CommandLineRun.of("info", "-d", HCA);
-
-    assertThat(run.exitCode()).as(run.err()).isZero();
+    CommandLineRun run = CommandLineRun.of("info", "-d", HCA).assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .matches(
@@ -99,8 +97,8 @@ class InfoVirtioTest {
 
   @Test
   void functionThatCannotBeOpenedHasNoSection() {
-    CommandLineRun run = CommandLineRun.of("info", "-d", "virtio:x?roce=5");
-    assertThat(run.exitCode()).isEqualTo(ExitCode.NOT_OPENED.code());
+    CommandLineRun run =
+        CommandLineRun.of("info", "-d", "virtio:x?roce=5").assertExit(ExitCode.NOT_OPENED.code());
     assertThat(run.out()).isEmpty();
   }
 

@@ -13,9 +13,8 @@ class ListCommandTest {
   @Test
   void outputIsThatOfIbvDevices() {
     CommandLineRun run =
-        ConfiguredDevices.call("model:list?mac=02:00:00:00:00:01", () -> CommandLineRun.of("list"));
-
-    assertThat(run.exitCode()).isZero();
+        ConfiguredDevices.call("model:list?mac=02:00:00:00:00:01", () -> CommandLineRun.of("list"))
+            .assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .startsWith(
@@ -30,10 +29,9 @@ class ListCommandTest {
   void virtioCardsHaveNamesOfTheirOwn() {
     CommandLineRun run =
         ConfiguredDevices.call(
-            "virtio:list?mac=02:00:00:00:00:02,model:list?mac=02:00:00:00:00:01",
-            () -> CommandLineRun.of("list"));
-
-    assertThat(run.exitCode()).isZero();
+                "virtio:list?mac=02:00:00:00:00:02,model:list?mac=02:00:00:00:00:01",
+                () -> CommandLineRun.of("list"))
+            .assertExit(0);
     assertThat(run.out())
         .endsWith(
             """
@@ -45,9 +43,8 @@ class ListCommandTest {
   @Test
   void guidKnownOnlyToTheCardIsNotInvented() {
     CommandLineRun run =
-        ConfiguredDevices.call("vfio-user:/nowhere.sock", () -> CommandLineRun.of("list"));
-
-    assertThat(run.exitCode()).isZero();
+        ConfiguredDevices.call("vfio-user:/nowhere.sock", () -> CommandLineRun.of("list"))
+            .assertExit(0);
     assertThat(run.out()).contains("\n    hghca0          \t(info tells)\n");
   }
 
@@ -55,9 +52,7 @@ class ListCommandTest {
   void withoutACardTheSoftwareHcaIsListedWithANotice() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 
-    CommandLineRun run = CommandLineRun.of("list");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("list").assertExit(0);
     assertThat(run.err())
         .isEqualTo("hghca: no card found, using the embedded software HCA (model:)\n");
     assertThat(run.out()).containsPattern("\n    model:          \t[0-9a-f]{16}\n");

@@ -37,9 +37,7 @@ class SystemReportCommandTest {
 
   @Test
   void machineThatIsReadyIsExitCode0() {
-    CommandLineRun run = run("info", "--system");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = run("info", "--system").assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .contains("ok       IOMMU         dmar0 in use, 2 groups\n")
@@ -51,9 +49,7 @@ class SystemReportCommandTest {
 
   @Test
   void problemIsExitCode1AndHasItsFix() {
-    CommandLineRun run = run("info", "--system", "-d", "pci:04:00.0");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = run("info", "--system", "-d", "pci:04:00.0").assertExit(1);
     assertThat(run.out())
         .contains(
             """
@@ -67,9 +63,7 @@ class SystemReportCommandTest {
 
   @Test
   void jsonHasTheSameFindings() throws IOException {
-    CommandLineRun run = run("info", "--system", "--json", "-d", "pci:04:00.0");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = run("info", "--system", "--json", "-d", "pci:04:00.0").assertExit(1);
     Map<String, Object> json = JSON.std.mapFrom(run.out());
     assertThat(json)
         .extractingByKey("system", InstanceOfAssertFactories.MAP)
@@ -91,17 +85,13 @@ class SystemReportCommandTest {
 
   @Test
   void locatorOfAnotherSchemeIsWrongUsage() {
-    CommandLineRun run = run("info", "--system", "-d", "model:");
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = run("info", "--system", "-d", "model:").assertExit(2);
     assertThat(run.err()).contains("scheme pci", "model:");
   }
 
   @Test
   void missingFunctionIsNamed() {
-    CommandLineRun run = run("info", "--system", "-d", "pci:09:00.0");
-
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run = run("info", "--system", "-d", "pci:09:00.0").assertExit(3);
     assertThat(run.err()).startsWith("hghca: no PCI function at 0000:09:00.0").hasLineCount(1);
   }
 
@@ -110,9 +100,8 @@ class SystemReportCommandTest {
     System.setProperty("hghca.ids", "10ee:9039");
     try {
       CommandLineRun run =
-          ConfiguredDevices.call("model:list", () -> CommandLineRun.on(machine, "list"));
-
-      assertThat(run.exitCode()).isZero();
+          ConfiguredDevices.call("model:list", () -> CommandLineRun.on(machine, "list"))
+              .assertExit(0);
       assertThat(run.out()).contains("hghca0").doesNotContain("0000:04:00.0");
       assertThat(run.err())
           .isEqualTo(

@@ -18,9 +18,7 @@ class FaultsCommandTest {
 
   @Test
   void eachFaultHasItsNameItsCardsAndItsConclusion() {
-    CommandLineRun run = CommandLineRun.of("model", "faults");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("model", "faults").assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .startsWith("dead-doorbell           s, r1, r2, virtio\n")
@@ -33,9 +31,7 @@ class FaultsCommandTest {
 
   @Test
   void jsonHasTheSame() throws IOException {
-    CommandLineRun run = CommandLineRun.of("model", "faults", "--json");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("model", "faults", "--json").assertExit(0);
     Object faults = JSON.std.mapFrom(run.out()).get("faults");
     assertThat(faults)
         .asInstanceOf(InstanceOfAssertFactories.LIST)
@@ -55,9 +51,8 @@ class FaultsCommandTest {
     "virtio:x?fault=no-hcr, 'fault=no-hcr is for s, r1, r2, not for virtio'"
   })
   void faultThatACardCannotPlayIsRefused(String locator, String message) {
-    CommandLineRun run = CommandLineRun.of("info", "-d", locator);
-
-    assertThat(run.exitCode()).isEqualTo(ExitCode.NOT_OPENED.code());
+    CommandLineRun run =
+        CommandLineRun.of("info", "-d", locator).assertExit(ExitCode.NOT_OPENED.code());
     assertThat(run.err()).contains(message);
   }
 }

@@ -88,8 +88,7 @@ final class ServeCommandTest {
     assertThat(demo.out()).contains("All 10 checks held");
     assertThat(demo.exitCode()).isZero();
 
-    CommandLineRun second = CommandLineRun.of("model", "serve", "--socket=" + right);
-    assertThat(second.exitCode()).isEqualTo(1);
+    CommandLineRun second = CommandLineRun.of("model", "serve", "--socket=" + right).assertExit(1);
     assertThat(second.err()).contains(right + "'");
 
     command.end();
@@ -106,8 +105,8 @@ final class ServeCommandTest {
   @Test
   void twoCardsAtOnePathAreRefused() {
     Path path = directory.resolve("one");
-    CommandLineRun run = CommandLineRun.of("model", "serve", "--socket=" + path, "--peer=" + path);
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run =
+        CommandLineRun.of("model", "serve", "--socket=" + path, "--peer=" + path).assertExit(2);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).contains("--socket and --peer are the same path");
     assertThat(path).doesNotExist();
@@ -187,8 +186,7 @@ final class ServeCommandTest {
     assertThat(command.line()).endsWith(" on " + socket);
 
     String locator = "vfio-user:" + directory + "/a%3Fb.sock";
-    CommandLineRun info = CommandLineRun.of("info", "-d", locator);
-    assertThat(info.exitCode()).as(info.err()).isZero();
+    CommandLineRun info = CommandLineRun.of("info", "-d", locator).assertExit(0);
     assertThat(info.out()).startsWith("hca_id:\t" + locator + "\n");
     assertThat(CommandLineRun.of("info", "-d", "vfio-user:" + socket).err())
         .contains("a ? in the name is written %3F");
@@ -248,16 +246,15 @@ final class ServeCommandTest {
   }
 
   private static void assertUsage(String message, String... args) {
-    CommandLineRun run = CommandLineRun.of(args);
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = CommandLineRun.of(args).assertExit(2);
     assertThat(run.err()).contains(message);
   }
 
   @Test
   void missingFolderIsAFailure() {
     CommandLineRun run =
-        CommandLineRun.of("model", "serve", "--socket=" + directory.resolve("no/where"));
-    assertThat(run.exitCode()).isEqualTo(1);
+        CommandLineRun.of("model", "serve", "--socket=" + directory.resolve("no/where"))
+            .assertExit(1);
     assertThat(run.err()).contains("folder must exist");
   }
 }

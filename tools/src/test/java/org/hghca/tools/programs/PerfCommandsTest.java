@@ -7,10 +7,10 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.hghca.programs.ExitCode;
 import org.hghca.tools.CommandLineRun;
@@ -27,6 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PerfCommandsTest {
   private static final String SERVER = "127.0.5.61";
   private static final String CLIENT = "127.0.5.62";
+  private static final Pattern EARLY =
+      Pattern.compile("Connection refused|EVENT_REJECTED, status 8");
   private static final String NUMBER = "\\d+\\.\\d+";
 
   private final List<RunningCommand> started = new ArrayList<>();
@@ -54,16 +56,7 @@ class PerfCommandsTest {
 
   /** Runs a client, again while its server does not listen yet. */
   private CommandLineRun client(String command) throws Exception {
-    Instant end = Instant.now().plusSeconds(60);
-    while (true) {
-      CommandLineRun run = start(CLIENT, command + " " + SERVER).await();
-      boolean early =
-          run.err().contains("Connection refused")
-              || run.err().contains("EVENT_REJECTED, status 8");
-      if (!early || Instant.now().isAfter(end)) {
-        return run;
-      }
-    }
+    return RunningCommand.client(EARLY, () -> start(CLIENT, command + " " + SERVER));
   }
 
   /** As {@code docs/command-line.md} has them, and with perftest's options of the amount. */
@@ -85,10 +78,8 @@ class PerfCommandsTest {
     boolean byAddress = amount.contains("-R");
     RunningCommand server = start(SERVER, serving + (byAddress ? " -R" : ""));
     server.awaitOutput("Waiting for client to connect");
-    CommandLineRun client = client(test + " " + amount);
-    assertThat(client.exitCode()).as(client.toString()).isZero();
-    CommandLineRun served = server.await();
-    assertThat(served.exitCode()).as(served.toString()).isZero();
+    CommandLineRun client = client(test + " " + amount).assertExit(0);
+    CommandLineRun served = server.await().assertExit(0);
     assertThat(client.out()).containsPattern("(?m)^ " + largest + " ");
     if (!test.equals("ib_read_lat")) {
       assertThat(served.out()).contains(client.out().lines().toList().getLast());
@@ -110,8 +101,9 @@ class PerfCommandsTest {
       throws Exception {
     RunningCommand serving = start(SERVER, "ib_write_bw " + server);
     serving.awaitOutput("Waiting for client to connect");
-    CommandLineRun run = client("ib_write_bw" + (client == null ? "" : " " + client));
-    assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED.code());
+    CommandLineRun run =
+        client("ib_write_bw" + (client == null ? "" : " " + client))
+            .assertExit(ExitCode.FAILED.code());
     assertThat(run.err()).isEqualTo("hghca: the two sides differ: " + message + "\n");
     assertThat(serving.await().exitCode()).isEqualTo(ExitCode.FAILED.code());
   }
@@ -256,8 +248,8 @@ class PerfCommandsTest {
   void pages(@TempDir Path folder) throws Exception {
     RunningCommand server =
         start(SERVER, "ib_write_lat -n 100 --html " + folder.resolve("server.html"));
-    CommandLineRun client = client("ib_write_lat -n 100 --html " + folder.resolve("client.html"));
-    assertThat(client.exitCode()).as(client.err()).isZero();
+    CommandLineRun client =
+        client("ib_write_lat -n 100 --html " + folder.resolve("client.html")).assertExit(0);
     assertThat(server.await().exitCode()).isZero();
     assertThat(folder.resolve("client.html"))
         .content()
@@ -276,8 +268,7 @@ class PerfCommandsTest {
       throws Exception {
     Path html = folder.resolve("client.html");
     RunningCommand server = start(SERVER, test + " -D 1 -f 0 -s 64");
-    CommandLineRun client = client(test + " -D 1 -f 0 -s 64 --html " + html);
-    assertThat(client.exitCode()).as(client.err()).isZero();
+    client(test + " -D 1 -f 0 -s 64 --html " + html).assertExit(0);
     assertThat(server.await().exitCode()).isZero();
     assertThat(html).content().containsOnlyOnce("<figcaption>" + caption + "</figcaption>");
   }
@@ -286,8 +277,8 @@ class PerfCommandsTest {
   @ValueSource(strings = {"--html", "--out_json_file"})
   void fileThatCannotBeWrittenIsToldBeforeTheMeasurement(String option, @TempDir Path folder)
       throws Exception {
-    CommandLineRun run = start(SERVER, "ib_write_bw " + option + " " + folder).await();
-    assertThat(run.exitCode()).isEqualTo(5);
+    CommandLineRun run =
+        start(SERVER, "ib_write_bw " + option + " " + folder).await().assertExit(5);
     assertThat(run.err())
         .isEqualTo(
             "hghca: %s cannot be written: it is a folder: name another file\n".formatted(folder));
@@ -346,8 +337,7 @@ class PerfCommandsTest {
   @Test
   void sidesThatDifferSayIn() throws Exception {
     RunningCommand server = start(SERVER, "ib_write_bw -s 4096");
-    CommandLineRun client = client("ib_send_bw -q 2");
-    assertThat(client.exitCode()).isEqualTo(1);
+    CommandLineRun client = client("ib_send_bw -q 2").assertExit(1);
     assertThat(client.err())
         .isEqualTo(
             "hghca: the two sides differ: program: here ib_send_bw, there ib_write_bw;"
@@ -409,8 +399,7 @@ class PerfCommandsTest {
   void sidesThatDifferInWhoConnectsSayIt() throws Exception {
     RunningCommand server = start(SERVER, "ib_write_bw -n 100 -R");
     server.awaitOutput("Waiting for client to connect");
-    CommandLineRun client = client("ib_write_bw -n 100 -z");
-    assertThat(client.exitCode()).isEqualTo(1);
+    CommandLineRun client = client("ib_write_bw -n 100 -z").assertExit(1);
     assertThat(client.err())
         .isEqualTo(
             "hghca: the two sides differ: queue pairs by rdma_cm (-R): here no, there yes\n");
@@ -421,8 +410,7 @@ class PerfCommandsTest {
   void serverWithoutTheConnectionManagerIsNamed() throws Exception {
     RunningCommand server = start(SERVER, "ib_write_bw -n 100 -R");
     server.awaitOutput("Waiting for client to connect");
-    CommandLineRun client = start(CLIENT, "ib_write_bw -n 100 " + SERVER).await();
-    assertThat(client.exitCode()).isEqualTo(1);
+    CommandLineRun client = start(CLIENT, "ib_write_bw -n 100 " + SERVER).await().assertExit(1);
     assertThat(client.err())
         .isEqualTo(
             ("hghca: %s:%d: Connection refused; if the server has -R or -z, give the same here\n")
@@ -437,8 +425,7 @@ class PerfCommandsTest {
     client.awaitOutput(" 65536   ");
     client.interrupt();
     assertThat(client.await().exitCode()).isEqualTo(130);
-    CommandLineRun served = server.await();
-    assertThat(served.exitCode()).isEqualTo(1);
+    CommandLineRun served = server.await().assertExit(1);
     assertThat(served.err())
         .matches(
             "hghca: 127\\.0\\.5\\.62:\\d+ ended the connection, or cannot be reached any more, and"
@@ -490,8 +477,7 @@ class PerfCommandsTest {
         "ib_write_bw -m 1500 | Invalid MTU: 1500. Please choose mtu from {256,512,1024,2048,4096}"
       })
   void isRefused(String command, String message) throws Exception {
-    CommandLineRun run = start(SERVER, command).await();
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = start(SERVER, command).await().assertExit(2);
     assertThat(run.err()).startsWith(message + "\n");
   }
 
@@ -506,8 +492,7 @@ class PerfCommandsTest {
       Thread.onSpinWait();
     }
     client.interrupt();
-    CommandLineRun run = client.await();
-    assertThat(run.exitCode()).isEqualTo(130);
+    CommandLineRun run = client.await().assertExit(130);
     assertThat(lastRow(run)).startsWith(" 64  ");
     assertThat(server.await().exitCode()).isEqualTo(1);
   }

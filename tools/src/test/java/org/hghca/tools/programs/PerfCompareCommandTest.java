@@ -67,11 +67,11 @@ class PerfCompareCommandTest {
   void moreThroughputIsBetter() throws IOException {
     CommandLineRun run =
         compare(
-            file("old", runs(100, 104, 98, 102)),
-            file("new", runs(110, 109, 115)),
-            "--max-loss",
-            "0");
-    assertThat(run.exitCode()).as(run.err()).isZero();
+                file("old", runs(100, 104, 98, 102)),
+                file("new", runs(110, 109, 115)),
+                "--max-loss",
+                "0")
+            .assertExit(0);
     assertThat(rows(run))
         .containsExactly(
             "RDMA_Write_BW_Test RC 1 65536 BW_average 101.00 (4) 111.33 (3) +10.2 %"
@@ -84,8 +84,7 @@ class PerfCompareCommandTest {
     Path after = file("new", runs(100, 104, 98, 102));
     assertThat(compare(before, after).exitCode()).isZero();
     assertThat(compare(before, after, "--max-loss", "10").exitCode()).isZero();
-    CommandLineRun run = compare(before, after, "--max-loss", "9");
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = compare(before, after, "--max-loss", "9").assertExit(1);
     assertThat(rows(run).getFirst()).endsWith("-9.3 % -15.0 % to -3.5 % worse, LOST");
     assertThat(run.err()).isEqualTo("hghca: more is lost than --max-loss allows\n");
   }
@@ -93,9 +92,8 @@ class PerfCompareCommandTest {
   @Test
   void noiseIsNoDifference() throws IOException {
     CommandLineRun run =
-        compare(
-            file("old", runs(12.5, 11, 10.5)), file("new", runs(10, 12, 11)), "--max-loss", "0");
-    assertThat(run.exitCode()).isZero();
+        compare(file("old", runs(12.5, 11, 10.5)), file("new", runs(10, 12, 11)), "--max-loss", "0")
+            .assertExit(0);
     assertThat(rows(run).getFirst()).contains("-2.9 %").endsWith("no difference shown");
   }
 
@@ -103,8 +101,7 @@ class PerfCompareCommandTest {
   void oneRunHasNoIntervalButALimit() throws IOException {
     Path before = file("old", runs(100));
     Path after = file("new", runs(90));
-    CommandLineRun run = compare(before, after, "--max-loss", "5");
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = compare(before, after, "--max-loss", "5").assertExit(1);
     assertThat(rows(run).getFirst())
         .isEqualTo(
             "RDMA_Write_BW_Test RC 1 65536 BW_average 100.00 (1) 90.00 (1) -10.0 % not repeated,"
@@ -154,8 +151,7 @@ class PerfCompareCommandTest {
     Path before = file("old", runs(100) + throughput(64, 5));
     Path after = file("new", runs(100) + throughput(128, 5));
     assertThat(compare(before, after).exitCode()).isZero();
-    CommandLineRun run = compare(before, after, "--max-loss", "5");
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = compare(before, after, "--max-loss", "5").assertExit(1);
     assertThat(run.out())
         .contains("only old: RDMA_Write_BW_Test RC, 1 QP, 64 bytes, BW_average\n")
         .contains("only new: RDMA_Write_BW_Test RC, 1 QP, 128 bytes, BW_average\n");
@@ -201,8 +197,8 @@ class PerfCompareCommandTest {
     String good = runs(100, 104);
     for (String bad : List.of("1e999", "-1e999")) {
       CommandLineRun run =
-          compare(file("old", good), file("new", good.replace("104.00", bad)), "--max-loss", "0");
-      assertThat(run.exitCode()).isEqualTo(1);
+          compare(file("old", good), file("new", good.replace("104.00", bad)), "--max-loss", "0")
+              .assertExit(1);
       assertThat(run.err()).contains("new", "BW_average is no number");
       assertThat(run.err().lines()).hasSize(1);
     }

@@ -66,8 +66,8 @@ class PerfGroupsTest {
   @ValueSource(strings = {"ib_send_bw", "ib_send_lat"})
   void deviceWithoutGroupsIsNamedBeforeTheMeasurement(String program) {
     CommandLineRun run =
-        CommandLineRun.of("perf", program, "-g", "-d", "model:none?profile=r1&cable=groups");
-    assertThat(run.exitCode()).isEqualTo(1);
+        CommandLineRun.of("perf", program, "-g", "-d", "model:none?profile=r1&cable=groups")
+            .assertExit(1);
     assertThat(run.err())
         .isEqualTo(
             "hghca: -g needs multicast groups, which model:none?cable=groups&profile=r1 has not\n");

@@ -96,8 +96,7 @@ class PerfProfilesTest {
   @MethodSource("refused")
   void isRefusedBeforeTheMeasurement(String profile, String program) throws Exception {
     try (RunningCommand server = start(profile, "perf " + program, 18_515, SERVER)) {
-      CommandLineRun run = server.await();
-      assertThat(run.exitCode()).isEqualTo(1);
+      CommandLineRun run = server.await().assertExit(1);
       assertThat(run.err())
           .matches("hghca: %s needs atomics, which model:.* has not\n".formatted(program));
       assertThat(run.out()).isEmpty();
@@ -107,8 +106,7 @@ class PerfProfilesTest {
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})
   void sharedReceivesAreRefused(String profile) throws Exception {
-    CommandLineRun run = start(profile, "srq_pingpong -g 0", 18_515, SERVER).await();
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = start(profile, "srq_pingpong -g 0", 18_515, SERVER).await().assertExit(1);
     assertThat(run.err())
         .isEqualTo(
             "Couldn't create SRQ\nhghca: shared receive queues need a card that makes peers wait"

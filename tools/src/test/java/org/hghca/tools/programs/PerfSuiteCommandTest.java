@@ -67,17 +67,17 @@ class PerfSuiteCommandTest {
     Path json = folder.resolve("suite.json");
     CommandLineRun run =
         CommandLineRun.of(
-            "perf",
-            "suite",
-            "-D",
-            "3",
-            "-s",
-            "8,4096",
-            "--html",
-            "" + html,
-            "--out_json_file",
-            "" + json);
-    assertThat(run.exitCode()).as(run.out()).isZero();
+                "perf",
+                "suite",
+                "-D",
+                "3",
+                "-s",
+                "8,4096",
+                "--html",
+                "" + html,
+                "--out_json_file",
+                "" + json)
+            .assertExit(0);
     assertThat(run.err())
         .isEqualTo("hghca: using two embedded software HCAs; name others with --ib-dev\n");
     assertThat(run.out())
@@ -102,8 +102,7 @@ class PerfSuiteCommandTest {
         .startsWith("Throughput by size", "Median latency by size")
         .contains("Messages by size", "Distribution of latencies");
 
-    CommandLineRun same = CommandLineRun.of("perf", "compare", "" + json, "" + json);
-    assertThat(same.exitCode()).isZero();
+    CommandLineRun same = CommandLineRun.of("perf", "compare", "" + json, "" + json).assertExit(0);
     assertThat(same.out().lines()).hasSizeGreaterThan(26).noneMatch(l -> l.startsWith("only"));
   }
 
@@ -111,10 +110,10 @@ class PerfSuiteCommandTest {
   void failedRowIsARowAndNotTheEnd() throws Exception {
     CommandLineRun run =
         CommandLineRun.of(
-            ("perf suite ib_write_bw ib_read_lat -D 0.1 -s 8 -u 4 --json"
-                    + " -d model:a?cable=lossy&drop=1 -d model:b?cable=lossy&drop=1")
-                .split(" "));
-    assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+                ("perf suite ib_write_bw ib_read_lat -D 0.1 -s 8 -u 4 --json"
+                        + " -d model:a?cable=lossy&drop=1 -d model:b?cable=lossy&drop=1")
+                    .split(" "))
+            .assertExit(1);
     List<Map<?, ?>> tests = tests(run.out());
     assertThat(info(tests, "Connection_type")).containsExactly("RC", "UC", "RC");
     for (int rc : new int[] {0, 2}) {
@@ -127,10 +126,10 @@ class PerfSuiteCommandTest {
   void whatTheDeviceLacksIsNoFailure() throws Exception {
     CommandLineRun run =
         CommandLineRun.of(
-            ("perf suite ib_atomic_bw ib_atomic_lat -D 1 --json"
-                    + " -d model:a?cable=rtl&profile=r1 -d model:b?cable=rtl&profile=r1")
-                .split(" "));
-    assertThat(run.exitCode()).as(run.err()).isZero();
+                ("perf suite ib_atomic_bw ib_atomic_lat -D 1 --json"
+                        + " -d model:a?cable=rtl&profile=r1 -d model:b?cable=rtl&profile=r1")
+                    .split(" "))
+            .assertExit(0);
     assertThat(tests(run.out()))
         .hasSize(2)
         .allSatisfy(
@@ -144,8 +143,7 @@ class PerfSuiteCommandTest {
         RunningCommand.start("perf suite -D 30 -s 8 --out_json_file " + json)) {
       running.awaitOutput("\n 8   ");
       running.interrupt();
-      CommandLineRun run = running.await();
-      assertThat(run.exitCode()).as(run.err()).isEqualTo(130);
+      CommandLineRun run = running.await().assertExit(130);
       assertThat(run.out()).contains(" failed, 0 not supported by the device, ");
     }
     assertThat(tests(Files.readString(json))).isNotEmpty();
@@ -156,16 +154,16 @@ class PerfSuiteCommandTest {
   void oneDeviceTalksToItself() {
     CommandLineRun run =
         CommandLineRun.of(
-            "perf",
-            "suite",
-            "ib_read_lat",
-            "-D",
-            "0.2",
-            "-s",
-            "64",
-            "-d",
-            "model:a?net=udp:127.0.5.63");
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+                "perf",
+                "suite",
+                "ib_read_lat",
+                "-D",
+                "0.2",
+                "-s",
+                "64",
+                "-d",
+                "model:a?net=udp:127.0.5.63")
+            .assertExit(0);
     assertThat(run.out()).contains("\n 64  ");
   }
 
@@ -183,8 +181,7 @@ class PerfSuiteCommandTest {
         "--out_json_file / | 5 | hghca: / cannot be written: it is a folder: name another file"
       })
   void isRefused(String options, int code, String message) {
-    CommandLineRun run = CommandLineRun.of(("perf suite " + options).split(" "));
-    assertThat(run.exitCode()).isEqualTo(code);
+    CommandLineRun run = CommandLineRun.of(("perf suite " + options).split(" ")).assertExit(code);
     assertThat(run.err()).contains(message);
     assertThat(run.out()).isEmpty();
   }

@@ -95,8 +95,8 @@ class PerfVirtioTest {
   })
   void whatACardLacksIsNamedBeforeTheMeasurement(String command, String what) {
     CommandLineRun run =
-        CommandLineRun.of(("perf " + command + " -d virtio:none?hub=none").split(" "));
-    assertThat(run.exitCode()).isEqualTo(1);
+        CommandLineRun.of(("perf " + command + " -d virtio:none?hub=none").split(" "))
+            .assertExit(1);
     assertThat(run.err())
         .isEqualTo("hghca: %s, which virtio:none?hub=none has not\n".formatted(what));
     assertThat(run.out()).isEmpty();
@@ -121,8 +121,7 @@ class PerfVirtioTest {
               "srq_pingpong -g 0 -n 50 -e -q 4")) {
         assertRan(run(command, "vfio-user:" + left, "vfio-user:" + right));
       }
-      CommandLineRun listed = CommandLineRun.of("info", "-d", "vfio-user:" + left);
-      assertThat(listed.exitCode()).as(listed.err()).isZero();
+      CommandLineRun listed = CommandLineRun.of("info", "-d", "vfio-user:" + left).assertExit(0);
       assertThat(listed.out()).contains("virtio");
     }
   }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.ServerSocket;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -26,6 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * rdma-core 56.1 print.
  */
 class PingpongCommandsTest {
+  private static final Pattern EARLY = Pattern.compile("Couldn't connect");
+
   private static final String ADDRESS =
       "LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID [0-9a-f:.]+\n";
 
@@ -70,13 +71,7 @@ class PingpongCommandsTest {
   /** Runs a client, again while its server does not listen yet, which it prints nothing about. */
   private CommandLineRun client(String command, String locator) throws Exception {
     started.getFirst().awaitOutput("local address");
-    Instant end = Instant.now().plusSeconds(60);
-    while (true) {
-      CommandLineRun run = start(command + " localhost", locator).await();
-      if (!run.err().contains("Couldn't connect") || Instant.now().isAfter(end)) {
-        return run;
-      }
-    }
+    return RunningCommand.client(EARLY, () -> start(command + " localhost", locator));
   }
 
   private static Pattern lines(int queuePairs, String afterOwnPsn, long bytes, int iterations) {
@@ -207,10 +202,8 @@ class PingpongCommandsTest {
   @ValueSource(strings = {"rc_pingpong", "uc_pingpong", "srq_pingpong"})
   void serverReportsPagesThatNoClientMarked(String command) throws Exception {
     RunningCommand server = server(command + " -g 0 -n 10 -s 8193 -c");
-    CommandLineRun client = client(command + " -g 0 -n 10 -s 8193");
-    assertThat(client.exitCode()).isZero();
-    CommandLineRun end = server.await();
-    assertThat(end.exitCode()).isZero();
+    client(command + " -g 0 -n 10 -s 8193").assertExit(0);
+    CommandLineRun end = server.await().assertExit(0);
     if (command.startsWith("srq")) {
       assertThat(end.out()).doesNotContain("invalid"); // its messages are zeros
     } else {
@@ -228,16 +221,14 @@ class PingpongCommandsTest {
             Failed status remote invalid request error \\(9\\) for wr_id 2
             parse WC failed [12]
             """);
-    CommandLineRun end = server.await();
-    assertThat(end.exitCode()).isEqualTo(1);
+    CommandLineRun end = server.await().assertExit(1);
     assertThat(end.err()).startsWith("Failed status local length error (1) for wr_id 1\n");
   }
 
   @Test
   void serverThatWaitsForMessagesEndsWithTheInterrupt() throws Exception {
     RunningCommand server = server("uc_pingpong -g 0 -e");
-    CommandLineRun client = client("uc_pingpong -g 0 -n 1");
-    assertThat(client.exitCode()).isZero();
+    client("uc_pingpong -g 0 -n 1").assertExit(0);
     server.awaitOutput("remote address");
     server.interrupt();
     assertThat(server.await().exitCode()).isEqualTo(ExitCode.INTERRUPTED.code());

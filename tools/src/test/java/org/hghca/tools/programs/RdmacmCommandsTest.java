@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.hghca.cm.CmEvent;
 import org.hghca.cm.CmEventType;
@@ -67,17 +65,11 @@ class RdmacmCommandsTest {
 
   /** Runs a client, again while its server does not listen yet: servers print no such thing. */
   private CommandLineRun client(String command) throws Exception {
-    return client(() -> start(CLIENT, command));
+    return RunningCommand.client(REFUSED, () -> start(CLIENT, command));
   }
 
-  private static CommandLineRun client(Supplier<RunningCommand> start) throws Exception {
-    Instant end = Instant.now().plusSeconds(60);
-    while (true) {
-      CommandLineRun run = start.get().await();
-      if (!REFUSED.matcher(run.out() + run.err()).find() || Instant.now().isAfter(end)) {
-        return run;
-      }
-    }
+  private static void assertPrints(CommandLineRun run, String out) {
+    assertThat(run).isEqualTo(new CommandLineRun(0, out, ""));
   }
 
   @AfterEach
@@ -88,8 +80,7 @@ class RdmacmCommandsTest {
   /** It would take the next option for the name of a device. */
   @Test
   void debugOptionOfTheOriginalsRpingIsRefusedAndOursNamed() {
-    CommandLineRun run = CommandLineRun.of("rping", "-c", "-d", "-a", SERVER);
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = CommandLineRun.of("rping", "-c", "-d", "-a", SERVER).assertExit(2);
     assertThat(run.err())
         .startsWith("Expected parameter for option '--ib-dev' but found '-a'")
         .containsPattern("-d names\\s+the\\s+device;\\s+use\\s+--debug");
@@ -170,8 +161,8 @@ class RdmacmCommandsTest {
 
   @Test
   void rpingWithoutServerIsRejected() throws Exception {
-    CommandLineRun client = start(CLIENT, "rping -c -a 127.0.5.52").await();
-    assertThat(client.exitCode()).isEqualTo(ExitCode.FAILED.code());
+    CommandLineRun client =
+        start(CLIENT, "rping -c -a 127.0.5.52").await().assertExit(ExitCode.FAILED.code());
     assertThat(client.err())
         .isEqualTo("cma event RDMA_CM_EVENT_REJECTED, error 8\nwait for CONNECTED state 4\n");
   }
@@ -182,38 +173,32 @@ class RdmacmCommandsTest {
     RunningCommand server = start(SERVER, "ucmatose -b " + SERVER + options);
     CommandLineRun client = client("ucmatose -s " + SERVER + options);
     String migrating = options.contains("-m") ? "migrating to new event channel\n" : "";
-    assertThat(client)
-        .isEqualTo(
-            new CommandLineRun(
-                0,
-                """
-                cmatose: starting client
-                cmatose: connecting
-                receiving data transfers
-                sending replies
-                data transfers complete
-                %stest complete
-                return status 0
-                """
-                    .formatted(migrating),
-                ""));
-    assertThat(server.await())
-        .isEqualTo(
-            new CommandLineRun(
-                0,
-                """
-                cmatose: starting server
-                initiating data transfers
-                completing sends
-                receiving data transfers
-                data transfers complete
-                %scmatose: disconnecting
-                disconnected
-                test complete
-                return status 0
-                """
-                    .formatted(migrating),
-                ""));
+    assertPrints(
+        client,
+        """
+        cmatose: starting client
+        cmatose: connecting
+        receiving data transfers
+        sending replies
+        data transfers complete
+        %stest complete
+        return status 0
+        """
+            .formatted(migrating));
+    assertPrints(
+        server.await(),
+        """
+        cmatose: starting server
+        initiating data transfers
+        completing sends
+        receiving data transfers
+        data transfers complete
+        %scmatose: disconnecting
+        disconnected
+        test complete
+        return status 0
+        """
+            .formatted(migrating));
   }
 
   @Test
@@ -237,39 +222,33 @@ class RdmacmCommandsTest {
   void udaddy(String options) throws Exception {
     RunningCommand server = start(SERVER, "udaddy -b " + SERVER + options);
     CommandLineRun client = client("udaddy -s " + SERVER + options);
-    assertThat(client)
-        .isEqualTo(
-            new CommandLineRun(
-                0,
-                """
-                udaddy: starting client
-                udaddy: connecting
-                initiating data transfers
-                receiving data transfers
-                data transfers complete
-                test complete
-                return status 0
-                """,
-                ""));
-    assertThat(server.await())
-        .isEqualTo(
-            new CommandLineRun(
-                0,
-                """
-                udaddy: starting server
-                receiving data transfers
-                sending replies
-                data transfers complete
-                test complete
-                return status 0
-                """,
-                ""));
+    assertPrints(
+        client,
+        """
+        udaddy: starting client
+        udaddy: connecting
+        initiating data transfers
+        receiving data transfers
+        data transfers complete
+        test complete
+        return status 0
+        """);
+    assertPrints(
+        server.await(),
+        """
+        udaddy: starting server
+        receiving data transfers
+        sending replies
+        data transfers complete
+        test complete
+        return status 0
+        """);
   }
 
   @Test
   void udaddyRefusesMessagesThatNoDatagramHolds() throws Exception {
-    CommandLineRun client = start(CLIENT, "udaddy -s %s -S 5000".formatted(CLIENT)).await();
-    assertThat(client.exitCode()).isEqualTo(1);
+    CommandLineRun client =
+        start(CLIENT, "udaddy -s %s -S 5000".formatted(CLIENT)).await().assertExit(1);
     assertThat(client.out())
         .contains("udaddy: message_size 5000 is larger than active mtu 4096\n")
         .endsWith("test complete\nreturn status -22\n");
@@ -280,34 +259,28 @@ class RdmacmCommandsTest {
     RunningCommand receiver = start(SERVER, "mckey -m %s -b %s".formatted(GROUP, SERVER));
     receiver.awaitOutput("receiving data transfers");
     CommandLineRun sender = start(CLIENT, "mckey -m %s -b %s -s".formatted(GROUP, CLIENT)).await();
-    assertThat(sender)
-        .isEqualTo(
-            new CommandLineRun(
-                0,
-                """
-                mckey: starting client
-                mckey: joining
-                mckey: joined dgid: ::ffff:239.1.2.3 mlid 0x0 sl 0
-                initiating data transfers
-                data transfers complete
-                test complete
-                return status 0
-                """,
-                ""));
-    assertThat(receiver.await())
-        .isEqualTo(
-            new CommandLineRun(
-                0,
-                """
-                mckey: starting server
-                mckey: joining
-                mckey: joined dgid: ::ffff:239.1.2.3 mlid 0x0 sl 0
-                receiving data transfers
-                data transfers complete
-                test complete
-                return status 0
-                """,
-                ""));
+    assertPrints(
+        sender,
+        """
+        mckey: starting client
+        mckey: joining
+        mckey: joined dgid: ::ffff:239.1.2.3 mlid 0x0 sl 0
+        initiating data transfers
+        data transfers complete
+        test complete
+        return status 0
+        """);
+    assertPrints(
+        receiver.await(),
+        """
+        mckey: starting server
+        mckey: joining
+        mckey: joined dgid: ::ffff:239.1.2.3 mlid 0x0 sl 0
+        receiving data transfers
+        data transfers complete
+        test complete
+        return status 0
+        """);
   }
 
   @Test
@@ -338,9 +311,9 @@ class RdmacmCommandsTest {
     Path atServer = folder.resolve("server.pcapng");
     Path atClient = folder.resolve("client.pcapng");
     RunningCommand server = start(SERVER, "%s %s".formatted(serving, SERVER), atServer);
-    CommandLineRun client =
-        client(() -> start(CLIENT, "%s %s".formatted(connecting, SERVER), atClient));
-    assertThat(client.exitCode()).as(client.toString()).isZero();
+    RunningCommand.client(
+            REFUSED, () -> start(CLIENT, "%s %s".formatted(connecting, SERVER), atClient))
+        .assertExit(0);
     assertThat(server.await().exitCode()).isZero();
 
     assertThat(SentMessages.of(atClient, Direction.OUT))
@@ -409,8 +382,7 @@ class RdmacmCommandsTest {
         "rdma-client -x | Unknown option: '-x'",
       })
   void whatIsNotSupportedIsRefusedByName(String command, String message) {
-    CommandLineRun run = CommandLineRun.of(command.split(" "));
-    assertThat(run.exitCode()).isEqualTo(ExitCode.USAGE.code());
+    CommandLineRun run = CommandLineRun.of(command.split(" ")).assertExit(ExitCode.USAGE.code());
     assertThat(run.err()).contains(message);
   }
 }

@@ -35,8 +35,8 @@ class ReplayCommandTest {
     String file = shared.resolve(device.replaceAll("\\W", "_")).toString();
     CommandLineRun run =
         CommandLineRun.of(
-            "bringup", "-d", device, steps, "--seconds=0", "--trace=" + file + ",full");
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+                "bringup", "-d", device, steps, "--seconds=0", "--trace=" + file + ",full")
+            .assertExit(0);
     assertThat(run.err()).containsPattern("hghca: trace .*,full: \\d+ lines");
     return file;
   }
@@ -67,9 +67,7 @@ class ReplayCommandTest {
   @ParameterizedTest
   @ValueSource(strings = {"s", "r1", "r2"})
   void cardOfTheSameKindDoesTheSame(String profile) {
-    CommandLineRun run = replay("model:other?profile=" + profile, run(profile));
-
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+    CommandLineRun run = replay("model:other?profile=" + profile, run(profile)).assertExit(0);
     assertThat(run.out())
         .matches("no difference: \\d{3} commands, \\d{2,3} doorbells, \\d{3} CQEs\n");
   }
@@ -81,9 +79,7 @@ class ReplayCommandTest {
     assertThat(firstAddress(record(shifted, "--only=profile")))
         .isNotEqualTo(firstAddress(run(profile)));
 
-    CommandLineRun run = replay(shifted, run(profile));
-
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+    replay(shifted, run(profile)).assertExit(0);
     assertThat(ShiftedProvider.open()).isZero();
     assertThat(ShiftedProvider.wasMastering()).isFalse();
   }
@@ -147,15 +143,14 @@ class ReplayCommandTest {
   @Test
   void cardThatAnswersWhereTheRecordedOneDidNotDiffers() {
     String file = shared.resolve("hang").toString();
-    CommandLineRun bad =
-        CommandLineRun.of(
+    CommandLineRun.of(
             "bringup",
             "-d",
             "model:?fault=init-hangs",
             "--only=hca.init",
             "--limit=PT0.2S",
-            "--trace=" + file + ",full");
-    assertThat(bad.exitCode()).isEqualTo(4);
+            "--trace=" + file + ",full")
+        .assertExit(4);
 
     assertDiffers(
         replay("model:", file),
@@ -171,13 +166,10 @@ class ReplayCommandTest {
   @Test
   void programThroughTheDriverIsPlayed() {
     String file = shared.resolve("demo").toString();
-    CommandLineRun demo =
-        CommandLineRun.of("demo", "-d", "model:", "--seconds=0.1", "--trace=" + file + ",full");
-    assertThat(demo.exitCode()).as(demo.err()).isZero();
+    CommandLineRun.of("demo", "-d", "model:", "--seconds=0.1", "--trace=" + file + ",full")
+        .assertExit(0);
 
-    CommandLineRun run = replay("shifted:", file);
-
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+    replay("shifted:", file).assertExit(0);
   }
 
   @Test
@@ -263,8 +255,7 @@ class ReplayCommandTest {
   @Test
   void traceOfTwoDevicesIsRefused() {
     String file = shared.resolve("two").toString();
-    CommandLineRun demo = CommandLineRun.of("demo", "--seconds=0", "--trace=" + file + ",full");
-    assertThat(demo.exitCode()).as(demo.err()).isZero();
+    CommandLineRun.of("demo", "--seconds=0", "--trace=" + file + ",full").assertExit(0);
 
     assertRefused(replay("model:", file), "has 2 devices (model:", "and a replay plays one");
   }

@@ -1,12 +1,11 @@
 package org.hghca.tools.bringup.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.tools.bringup.command.BringupRun.bringup;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.model.ModelProvider;
 import org.hghca.tools.CommandLineRun;
@@ -31,17 +30,9 @@ class BringupBrokenBoardTest {
     Fault.RELEASE.countDown();
   }
 
-  private static CommandLineRun bringup(String... options) {
-    String[] always = {"bringup", "--seconds", "0.01"};
-    return CommandLineRun.of(
-        Stream.concat(Arrays.stream(always), Arrays.stream(options)).toArray(String[]::new));
-  }
-
   @Test
   void commandThatDoesNotEndStopsTheSession() {
-    CommandLineRun run = bringup("-d", "faulty:hang", "--limit", "PT1S");
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(4);
+    CommandLineRun run = bringup("-d", "faulty:hang", "--limit", "PT1S").assertExit(4);
     assertThat(run.out())
         .contains("FAIL  hca.init")
         .contains("did not complete INIT_HCA")
@@ -54,9 +45,7 @@ class BringupBrokenBoardTest {
 
   @Test
   void boardWithoutHcrFails() {
-    CommandLineRun run = bringup("-d", "faulty:no-hcr");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = bringup("-d", "faulty:no-hcr").assertExit(1);
     assertThat(run.out())
         .contains("FAIL  hcr.probe")
         .contains("there is no HCR")
@@ -101,9 +90,7 @@ class BringupBrokenBoardTest {
 
   @Test
   void boardThatDoesNotAnswerIsNotProbedElsewhere() {
-    CommandLineRun run = bringup("-d", "faulty:all-ones");
-
-    assertThat(run.exitCode()).isEqualTo(4);
+    CommandLineRun run = bringup("-d", "faulty:all-ones").assertExit(4);
     assertThat(run.out())
         .contains("FAIL  hcr.probe")
         .contains("BAR0 + 00000h reads all ones")
@@ -147,9 +134,7 @@ class BringupBrokenBoardTest {
   @ParameterizedTest
   @ValueSource(strings = {"s", "r1", "r2"})
   void functionWithoutResetIsNotJudged(String profile) {
-    CommandLineRun run = bringup("-d", "model:board?reset=none&profile=" + profile);
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(6);
+    CommandLineRun run = bringup("-d", "model:board?reset=none&profile=" + profile).assertExit(6);
     assertThat(run.out())
         .containsPattern("OPEN  the function has no reset, .*assumeClean=true .*: pci.reset")
         .contains("INCOMPLETE", "0 failed");
@@ -159,26 +144,21 @@ class BringupBrokenBoardTest {
   @ValueSource(strings = {"s", "r1", "r2"})
   void functionThatIsAssumedCleanNeedsNoReset(String profile) {
     CommandLineRun run =
-        bringup("-d", "model:board?reset=none&assumeClean=true&profile=" + profile);
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+        bringup("-d", "model:board?reset=none&assumeClean=true&profile=" + profile).assertExit(0);
     assertThat(run.out()).containsPattern("SKIP  the function has no reset, .*: pci.reset");
   }
 
   @Test
   void functionWithoutResetIsBroughtUp() {
-    CommandLineRun run = bringup("-d", "model:board?reset=none", "--only", "hca.init");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun run =
+        bringup("-d", "model:board?reset=none", "--only", "hca.init").assertExit(0);
     assertThat(run.out()).contains("PASS  hca.init");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"nosuchscheme:0", "model:x?nosuch=1"})
   void boardThatCannotBeOpenedIsExitCode3(String device) {
-    CommandLineRun run = bringup("-d", device);
-
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run = bringup("-d", device).assertExit(3);
     assertThat(run.out()).contains("FAIL  open").contains("NOT OPENED");
   }
 }

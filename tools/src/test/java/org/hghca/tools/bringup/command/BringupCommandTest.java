@@ -1,6 +1,7 @@
 package org.hghca.tools.bringup.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.tools.bringup.command.BringupRun.bringup;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.jr.ob.JSON;
@@ -10,13 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
 import org.hghca.tools.CommandLineRun;
@@ -43,17 +42,9 @@ class BringupCommandTest {
 
   @TempDir private Path directory;
 
-  private static CommandLineRun bringup(String... options) {
-    String[] always = {"bringup", "--seconds", "0.01"};
-    return CommandLineRun.of(
-        Stream.concat(Arrays.stream(always), Arrays.stream(options)).toArray(String[]::new));
-  }
-
   @Test
   void softwareHcaPassesEveryStep() {
-    CommandLineRun run = bringup("-d", "model:board", "--destructive");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun run = bringup("-d", "model:board", "--destructive").assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
@@ -88,9 +79,8 @@ class BringupCommandTest {
     Path json = directory.resolve("speed.json");
     Path html = directory.resolve("speed.html");
     CommandLineRun run =
-        bringup("-d", "model:board", "-v", "--only=speed", "--json=" + json, "--html=" + html);
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+        bringup("-d", "model:board", "-v", "--only=speed", "--json=" + json, "--html=" + html)
+            .assertExit(0);
     for (int size : new int[] {8, 4096, 65_536}) {
       assertThat(run.out())
           .containsPattern(
@@ -120,9 +110,7 @@ class BringupCommandTest {
 
   @Test
   void verboseShowsExpectedAndSeenValuesAndEveryCommand() {
-    CommandLineRun run = bringup("-d", "model:board", "-v", "--only", "cmd.dev-lim");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = bringup("-d", "model:board", "-v", "--only", "cmd.dev-lim").assertExit(0);
     assertThat(run.out())
         .contains("expected  reserved bits 0")
         .contains("seen      16,384 QPs")
@@ -132,9 +120,7 @@ class BringupCommandTest {
 
   @Test
   void unselectedStepsAreSkipped() {
-    CommandLineRun run = bringup("-d", "model:board", "--only", "hca.init");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = bringup("-d", "model:board", "--only", "hca.init").assertExit(0);
     assertThat(run.out())
         .contains("PASS  hca.init")
         .containsPattern("SKIP  not selected: .*icm.qpc, .*driver.open, ");
@@ -142,9 +128,7 @@ class BringupCommandTest {
 
   @Test
   void dependentsOfSkippedStepsAreSkipped() {
-    CommandLineRun run = bringup("-d", "model:board", "--skip", "icm.mtt,speed");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = bringup("-d", "model:board", "--skip", "icm.mtt,speed").assertExit(0);
     assertThat(run.out())
         .containsPattern("SKIP  skipped by --skip: icm.mtt, .*qp.modify, .*speed\n")
         .contains("PASS  rc.send");
@@ -152,9 +136,7 @@ class BringupCommandTest {
 
   @Test
   void withoutLoopDataStepsAreSkippedWithoutAFailure() {
-    CommandLineRun run = bringup("-d", "model:board", "--loop", "none");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = bringup("-d", "model:board", "--loop", "none").assertExit(0);
     assertThat(run.out())
         .containsPattern("SKIP  --loop=none: data steps skipped: loop.send, .*rc.send, ")
         .contains("PASS  path.doorbell", "PASS  path.datagram", "PASS  err.flush");
@@ -163,9 +145,8 @@ class BringupCommandTest {
   @Test
   void riskInTheLocatorIsAWarning() {
     CommandLineRun run =
-        bringup("-d", "model:board?profile=r1&outstanding=8", "-v", "--only", "driver.open");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+        bringup("-d", "model:board?profile=r1&outstanding=8", "-v", "--only", "driver.open")
+            .assertExit(0);
     assertThat(run.out())
         .containsPattern("WARN  driver.open .*\n.*outstanding=8 in the locator, where 1 is safe")
         .contains("seen      sends of a queue pair in the card: 8 at a time")
@@ -175,9 +156,8 @@ class BringupCommandTest {
   @ParameterizedTest
   @CsvSource({"profile=r1, 1 at a time", "profile=r1&outstanding=1, 1 at a time", "outstanding=8,"})
   void withoutARiskThereIsNoWarning(String parameters, String sends) {
-    CommandLineRun run = bringup("-d", "model:board?" + parameters, "-v", "--only", "driver.open");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun run =
+        bringup("-d", "model:board?" + parameters, "-v", "--only", "driver.open").assertExit(0);
     assertThat(run.out()).contains("PASS  driver.open", "0 warnings");
     if (sends == null) {
       assertThat(run.out()).doesNotContain("sends of a queue pair");
@@ -189,9 +169,7 @@ class BringupCommandTest {
   @ParameterizedTest
   @ValueSource(strings = {"faulty:deaf", "faulty:deaf?profile=r1"})
   void deadDoorbellIsNoMissingLoop(String device) {
-    CommandLineRun run = bringup("-d", device, "--limit", "PT1S");
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+    CommandLineRun run = bringup("-d", device, "--limit", "PT1S").assertExit(1);
     assertThat(run.out())
         .contains("FAIL  path.doorbell")
         .contains("the doorbell did not arrive")
@@ -203,25 +181,23 @@ class BringupCommandTest {
   void announcedLoopThatIsMissingFails() {
     CommandLineRun run =
         bringup(
-            "-d",
-            "model:x?fault=deaf-receiver",
-            "--limit",
-            "PT1S",
-            "--loop",
-            "plug",
-            "--only",
-            "loop.send");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+                "-d",
+                "model:x?fault=deaf-receiver",
+                "--limit",
+                "PT1S",
+                "--loop",
+                "plug",
+                "--only",
+                "loop.send")
+            .assertExit(1);
     assertThat(run.out()).containsPattern("FAIL  loop.send").contains("although there is a plug");
   }
 
   @Test
   void peerIsTheOtherEndOfACable() {
     CommandLineRun run =
-        bringup("-d", "model:near?cable=bringup", "--loop", "peer=model:far?cable=bringup");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+        bringup("-d", "model:near?cable=bringup", "--loop", "peer=model:far?cable=bringup")
+            .assertExit(0);
     assertThat(run.out())
         .containsPattern("SKIP  the loop is a peer: .*loop.send")
         .contains(
@@ -232,16 +208,15 @@ class BringupCommandTest {
   void peerThatIsNotConnectedFails() {
     CommandLineRun run =
         bringup(
-            "-d",
-            "model:near?cable=one",
-            "--limit",
-            "PT0.2S",
-            "--only",
-            "driver.loop",
-            "--loop",
-            "peer=model:far?cable=two");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+                "-d",
+                "model:near?cable=one",
+                "--limit",
+                "PT0.2S",
+                "--only",
+                "driver.loop",
+                "--loop",
+                "peer=model:far?cable=two")
+            .assertExit(1);
     assertThat(run.out())
         .contains("FAIL  driver.port")
         .contains("PORT_DOWN, and --loop names a peer");
@@ -249,9 +224,7 @@ class BringupCommandTest {
 
   @Test
   void wrongBytesFailTheirStepAndAreShown() {
-    CommandLineRun run = bringup("-d", "faulty:wrong-limits");
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+    CommandLineRun run = bringup("-d", "faulty:wrong-limits").assertExit(1);
     assertThat(run.out())
         .contains("FAIL  cmd.dev-lim")
         .contains("DEV_LIM: 1 of 64 bytes differ, the first at 04h")
@@ -267,17 +240,13 @@ class BringupCommandTest {
   void withoutACardTheSoftwareHcaIsUsedWithANotice() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 
-    CommandLineRun run = bringup("--only", "open");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = bringup("--only", "open").assertExit(0);
     assertThat(run.err()).isEqualTo(FALLBACK + "\n");
   }
 
   @Test
   void onlyOneReportGoesToStdout() {
-    CommandLineRun run = bringup("--json", "-", "--html", "-");
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = bringup("--json", "-", "--html", "-").assertExit(2);
     assertThat(run.out()).isEmpty();
     assertThat(run.err())
         .contains("only one of --json, --json-lines, --junit and --html can go to stdout");
@@ -285,9 +254,7 @@ class BringupCommandTest {
 
   @Test
   void listShowsStepsAndSourcesWithoutOpeningADevice() {
-    CommandLineRun run = CommandLineRun.of("bringup", "--list");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = CommandLineRun.of("bringup", "--list").assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .contains("cmd.dev-lim ")
@@ -326,9 +293,7 @@ class BringupCommandTest {
     "--nosuch, 1"
   })
   void wrongUsageIsExitCode2(String option, String value) {
-    CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:x", option, value);
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:x", option, value).assertExit(2);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).contains("Usage: hghca bringup").contains("Exit codes:");
   }
@@ -348,9 +313,8 @@ class BringupCommandTest {
   @Test
   void unwritableFileIsReportedBeforeTheSession(@TempDir Path folder) throws IOException {
     Path nowhere = folder.resolve("no/where.json");
-    CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:x", "--json=" + nowhere);
-
-    assertThat(run.exitCode()).isEqualTo(5);
+    CommandLineRun run =
+        CommandLineRun.of("bringup", "-d", "model:x", "--json=" + nowhere).assertExit(5);
     assertThat(run.out()).isEmpty();
     assertThat(run.err())
         .isEqualTo(
@@ -366,9 +330,8 @@ class BringupCommandTest {
     Path html = folder.resolve("steps.html");
     CommandLineRun run =
         CommandLineRun.of(
-            "bringup", "-d", "model:x", "--only=open", "--json=/dev/full", "--html=" + html);
-
-    assertThat(run.exitCode()).isEqualTo(5);
+                "bringup", "-d", "model:x", "--only=open", "--json=/dev/full", "--html=" + html)
+            .assertExit(5);
     assertThat(run.err())
         .isEqualTo(
             "hghca: /dev/full cannot be written: No space left on device: name another file\n");

@@ -89,8 +89,7 @@ class BringupCompareCommandTest {
 
     for (Path before : reports) {
       for (Path after : reports.subList(0, reports.indexOf(before))) {
-        CommandLineRun run = compare(before, after);
-        assertThat(run.exitCode()).as(run.out()).isZero();
+        CommandLineRun run = compare(before, after).assertExit(0);
         assertThat(run.out()).contains("no difference; 73 steps, 73 times").contains("--repeat=5");
       }
     }
@@ -102,10 +101,8 @@ class BringupCompareCommandTest {
     String[] options = {"--repeat=5", "--only=rc.send,speed"};
 
     CommandLineRun run =
-        compare(
-            report("a.json", "model:board", options), report("b.jsonl", "model:board", options));
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+        compare(report("a.json", "model:board", options), report("b.jsonl", "model:board", options))
+            .assertExit(0);
     assertThat(run.out()).contains("no difference; ").doesNotContain("shows smaller ones");
   }
 
@@ -126,9 +123,7 @@ class BringupCompareCommandTest {
     }
     Path after = file("b.json", JSON.std.asString(json));
 
-    CommandLineRun run = compare(before, after);
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = compare(before, after).assertExit(1);
     assertThat(run.out())
         .containsPattern("time +hca.init, ms: [0-9.]+.* -> 60[0-9]{3}\\.[0-9]+")
         .contains("1 difference; ");
@@ -140,16 +135,16 @@ class BringupCompareCommandTest {
     Path good = report("good.json", "model:board", options);
 
     CommandLineRun worse =
-        compare(good, report("bad.json", "model:board?fault=payload-stuck-bit", options));
-    assertThat(worse.exitCode()).isEqualTo(1);
+        compare(good, report("bad.json", "model:board?fault=payload-stuck-bit", options))
+            .assertExit(1);
     assertThat(worse.out())
         .contains("outcome  PASSED -> FAILED")
         .containsPattern("step +PASS -> FAIL: .*: loop.send\n")
         .contains("(device: model:board -> model:board?fault=payload-stuck-bit)");
 
     CommandLineRun smaller =
-        compare(good, report("small.json", "model:board?fault=small-limits", options));
-    assertThat(smaller.exitCode()).isEqualTo(1);
+        compare(good, report("small.json", "model:board?fault=small-limits", options))
+            .assertExit(1);
     assertThat(smaller.out()).contains("board    limits.max_qps: 16384 -> 64");
 
     CommandLineRun stuck =
@@ -190,9 +185,7 @@ class BringupCompareCommandTest {
     "100 101 102 103, 120 121 122 123 124, 0"
   })
   void timesDifferBeyondNoiseOnly(String before, String after, int exitCode) throws IOException {
-    CommandLineRun run = compare(timed("a.json", numbers(before)), timed("b.json", numbers(after)));
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(exitCode);
+    compare(timed("a.json", numbers(before)), timed("b.json", numbers(after))).assertExit(exitCode);
   }
 
   @ParameterizedTest
@@ -203,12 +196,10 @@ class BringupCompareCommandTest {
   })
   void speedsDifferOnlyWhenRepeated(String before, String after, int exitCode) throws IOException {
     double[] ones = {1, 1, 1, 1, 1};
-    CommandLineRun run =
-        compare(
+    compare(
             timed("a.json", before, Arrays.copyOf(ones, before.split(" ").length)),
-            timed("b.json", after, Arrays.copyOf(ones, after.split(" ").length)));
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(exitCode);
+            timed("b.json", after, Arrays.copyOf(ones, after.split(" ").length)))
+        .assertExit(exitCode);
   }
 
   private static double[] numbers(String text) {
@@ -228,9 +219,7 @@ class BringupCompareCommandTest {
     }
     Path killed = file("killed.jsonl", String.join("\n", kept) + "\n{\"type\":\"step\",\"rou");
 
-    CommandLineRun run = compare(whole, killed);
-
-    assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+    CommandLineRun run = compare(whole, killed).assertExit(1);
     assertThat(run.out())
         .contains("outcome  PASSED -> no end: the program was killed in hcr.nop\n")
         .contains("only old hcr.nop, dma.first, profile, cmd.adapter\n");
@@ -318,9 +307,8 @@ class BringupCompareCommandTest {
 
   @Test
   void optionsOfTheBringUpAreRefused() {
-    CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:", "compare", "a", "b");
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run =
+        CommandLineRun.of("bringup", "-d", "model:", "compare", "a", "b").assertExit(2);
     assertThat(run.err()).contains("Options follow the command: give --ib-dev after");
   }
 }

@@ -82,8 +82,7 @@ class BringupEndTest {
 
   /** A further bring-up passes, so nothing of the first is left. */
   private void assertGivenBack(String card) {
-    CommandLineRun run = CommandLineRun.of("bringup", "-d", card, "--only=hca.init");
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun.of("bringup", "-d", card, "--only=hca.init").assertExit(0);
   }
 
   @Test
@@ -98,9 +97,7 @@ class BringupEndTest {
       assertThat(JSON.std.mapFrom(line)).containsKey("type");
     }
     assertThat(text).doesNotContain("\"type\":\"end\"");
-    CommandLineRun compared =
-        CommandLineRun.of("bringup", "compare", lines().toString(), lines().toString());
-    assertThat(compared.exitCode()).as(compared.err()).isZero();
+    CommandLineRun.of("bringup", "compare", lines().toString(), lines().toString()).assertExit(0);
     assertGivenBack(card);
   }
 
@@ -157,14 +154,13 @@ class BringupEndTest {
     Path json = folder.resolve("b.json");
     CommandLineRun run =
         CommandLineRun.of(
-            "bringup",
-            "-d",
-            "model:full",
-            "--only=hca.init",
-            "--json-lines=/dev/full",
-            "--json=" + json);
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(5);
+                "bringup",
+                "-d",
+                "model:full",
+                "--only=hca.init",
+                "--json-lines=/dev/full",
+                "--json=" + json)
+            .assertExit(5);
     assertThat(run.err())
         .isEqualTo(
             "hghca: /dev/full cannot be written: No space left on device: name another file\n");
@@ -176,9 +172,8 @@ class BringupEndTest {
 
   @Test
   void linesThatCannotBeWrittenAreReportedBeforeTheCardIsOpened() {
-    CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:x", "--json-lines=" + folder);
-
-    assertThat(run.exitCode()).isEqualTo(5);
+    CommandLineRun run =
+        CommandLineRun.of("bringup", "-d", "model:x", "--json-lines=" + folder).assertExit(5);
     assertThat(run.out()).isEmpty();
     assertThat(run.err())
         .isEqualTo(

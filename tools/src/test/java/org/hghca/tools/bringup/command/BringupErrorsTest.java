@@ -29,9 +29,7 @@ class BringupErrorsTest {
 
   @Test
   void refusedReadIsFoundBeforeTheDriver() {
-    CommandLineRun run = bringup("faulty:refused-early");
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+    CommandLineRun run = bringup("faulty:refused-early").assertExit(1);
     assertThat(run.out())
         .contains("FAIL  pci.errors", "the function reports received master abort", LIKELY)
         .contains("--keep ended the steps at pci.errors");
@@ -39,9 +37,7 @@ class BringupErrorsTest {
 
   @Test
   void refusedReadIsFoundWhileTheDriverHasTheBoard() {
-    CommandLineRun run = bringup("faulty:refused-late");
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+    CommandLineRun run = bringup("faulty:refused-late").assertExit(1);
     assertThat(run.out())
         .contains("PASS  pci.errors", "PASS  rc.send", "FAIL  driver.close")
         .contains("the function has reported received master abort while the driver had it")

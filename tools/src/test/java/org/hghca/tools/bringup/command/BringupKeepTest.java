@@ -55,12 +55,11 @@ class BringupKeepTest {
   void cardIsKeptAsTheFirstFailureHasLeftIt(String profile) {
     CommandLineRun run =
         keep(
-            "dump qp 8\ndump ring qp 8\n",
-            "-d",
-            "model:kept?fault=dead-doorbell&profile=" + profile,
-            "--keep");
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+                "dump qp 8\ndump ring qp 8\n",
+                "-d",
+                "model:kept?fault=dead-doorbell&profile=" + profile,
+                "--keep")
+            .assertExit(1);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .contains("--keep ended the steps at path.doorbell: loop.send")
@@ -77,10 +76,8 @@ class BringupKeepTest {
   @Test
   void contradictionOfTheCardIsMarked() {
     CommandLineRun run =
-        keep(
-            "dump qp 8\ndump ring qp 8\ndump ring cq 20\n", "-d", "model:", "--keep=path.doorbell");
-
-    assertThat(run.exitCode()).isZero();
+        keep("dump qp 8\ndump ring qp 8\ndump ring cq 20\n", "-d", "model:", "--keep=path.doorbell")
+            .assertExit(0);
     assertThat(run.out())
         .containsSubsequence(
             "  state                    3 (RTS)\n",
@@ -115,8 +112,7 @@ class BringupKeepTest {
         type(typed, "hcr NOP");
         type(typed, "init");
         type(typed, "quit");
-        CommandLineRun run = running.await();
-        assertThat(run.exitCode()).as(run.err()).isZero();
+        CommandLineRun run = running.await().assertExit(0);
         assertThat(run.out())
             .containsSubsequence(
                 "number        " + qpn + "\n",
@@ -142,9 +138,7 @@ class BringupKeepTest {
   void reportHasTheCommandsOfTheDriver() throws Exception {
     Path kept = folder.resolve("kept.json");
     Path other = folder.resolve("other.json");
-    CommandLineRun run =
-        keep("", "-d", "model:", "--keep=rc.send", "--only=rc.send", "--json=" + kept);
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    keep("", "-d", "model:", "--keep=rc.send", "--only=rc.send", "--json=" + kept).assertExit(0);
     assertThat(keep("", "-d", "model:", "--only=rc.send", "--json=" + other).exitCode()).isZero();
 
     assertThat(commands(kept, "driver.open")).contains("QUERY_DEV_LIM", "INIT_HCA", "MAP_ICM");
@@ -198,9 +192,8 @@ class BringupKeepTest {
   @Test
   void cardThatHasStoppedIsKeptAndSaysSo() {
     CommandLineRun run =
-        keep("dump qp 5\nhcr NOP\ncfg\n", "-d", "faulty:hang", "--limit", "PT0.2S", "--keep");
-
-    assertThat(run.exitCode()).isEqualTo(4);
+        keep("dump qp 5\nhcr NOP\ncfg\n", "-d", "faulty:hang", "--limit", "PT0.2S", "--keep")
+            .assertExit(4);
     assertThat(run.err().lines().toList())
         .satisfiesExactly(
             line -> assertThat(line).contains("dump needs tables that are mapped"),
@@ -211,17 +204,13 @@ class BringupKeepTest {
 
   @Test
   void nothingIsKeptOfACardThatIsNotOpen() {
-    CommandLineRun run = keep("cfg\n", "-d", "model:c?nosuch=1", "--keep");
-
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run = keep("cfg\n", "-d", "model:c?nosuch=1", "--keep").assertExit(3);
     assertThat(run.out()).endsWith("\nopen has left no open card to keep\n");
   }
 
   @Test
   void bringUpThatPassesOpensNoPrompt() {
-    CommandLineRun run = keep("cfg\n", "-d", "model:", "--keep", "--only", "hcr.nop");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = keep("cfg\n", "-d", "model:", "--keep", "--only", "hcr.nop").assertExit(0);
     assertThat(run.out()).doesNotContain("kept").contains("PASS  hcr.nop");
   }
 
@@ -239,27 +228,22 @@ class BringupKeepTest {
     if (!words.contains("-d")) {
       words.addAll(List.of("-d", "model:"));
     }
-    CommandLineRun run = keep("", words.toArray(String[]::new));
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = keep("", words.toArray(String[]::new)).assertExit(2);
     assertThat(run.err()).startsWith(why);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"s", "r1", "r2"})
   void markedBringUpPasses(String profile) {
-    CommandLineRun run = keep("", "-d", "model:marked?profile=" + profile, "--mark");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun run = keep("", "-d", "model:marked?profile=" + profile, "--mark").assertExit(0);
     assertThat(run.out()).contains("--keep and --mark see each doorbell");
   }
 
   @Test
   void nopPrecedesEachStepWithItsNumber() {
     Fault.TOKENS.clear();
-    CommandLineRun run = keep("", "-d", "faulty:recorded", "--mark", "--skip", "err.timeout");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun run =
+        keep("", "-d", "faulty:recorded", "--mark", "--skip", "err.timeout").assertExit(0);
     List<Integer> shown =
         Pattern.compile("(?m)^ *(\\d+)/\\d+ (?:PASS|WARN)  (\\S+)")
             .matcher(run.out())

@@ -1,19 +1,18 @@
 package org.hghca.tools.bringup.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.tools.bringup.command.BringupRun.bringup;
 
 import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.hghca.programs.Version;
 import org.hghca.tools.CommandLineRun;
 import org.junit.jupiter.api.Test;
@@ -25,12 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What reports say of program, machine and board, and that they are as their schema. */
 class BringupReportTest {
   @TempDir private Path folder;
-
-  private static CommandLineRun bringup(String... options) {
-    return CommandLineRun.of(
-        Stream.concat(Stream.of("bringup", "--seconds", "0.01"), Arrays.stream(options))
-            .toArray(String[]::new));
-  }
 
   private Path file(String name) {
     return folder.resolve(name);
@@ -113,16 +106,14 @@ class BringupReportTest {
 
   @Test
   void everyReportSaysWhatItIsAbout() throws IOException {
-    CommandLineRun run =
-        bringup(
+    bringup(
             "-d",
             "model:board",
             "--only=cmd.dev-lim,pci.capabilities",
             "--json=" + file("a.json"),
             "--html=" + file("a.html"),
-            "--junit=" + file("a.xml"));
-
-    assertThat(run.exitCode()).isZero();
+            "--junit=" + file("a.xml"))
+        .assertExit(0);
     Map<String, Object> json = json();
     assertThat(json.get("command_line"))
         .asString()
@@ -158,19 +149,14 @@ class BringupReportTest {
   })
   void reportSaysHowTheProfileWasFound(String device, String profile, String found)
       throws IOException {
-    CommandLineRun run =
-        bringup("-d", device, "--profile=" + profile, "--only=profile", "--json=" + file("a.json"));
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    bringup("-d", device, "--profile=" + profile, "--only=profile", "--json=" + file("a.json"))
+        .assertExit(0);
     assertThat(map(json().get("board")).get("profile_found")).isEqualTo(found);
   }
 
   @Test
   void virtioDeviceHasIdsLinkAndLimits() throws IOException {
-    CommandLineRun run =
-        bringup("-d", "virtio:board", "--only=roce.limits", "--json=" + file("a.json"));
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    bringup("-d", "virtio:board", "--only=roce.limits", "--json=" + file("a.json")).assertExit(0);
     Map<?, ?> board = map(json().get("board"));
     assertThat(board.get("vendor_id")).isEqualTo("1af4");
     assertThat(board.get("profile_found")).isEqualTo("recognized by its PCI ids");
@@ -179,15 +165,13 @@ class BringupReportTest {
 
   @Test
   void linesSayTheSameAsTheWholeReport() throws IOException {
-    CommandLineRun run =
-        bringup(
+    bringup(
             "-d",
             "model:board",
             "--only=hca.init",
             "--json=" + file("a.json"),
-            "--json-lines=" + file("a.jsonl"));
-
-    assertThat(run.exitCode()).isZero();
+            "--json-lines=" + file("a.jsonl"))
+        .assertExit(0);
     List<Map<String, Object>> lines = new ArrayList<>();
     for (String line : Files.readAllLines(file("a.jsonl"))) {
       lines.add(JSON.std.mapFrom(line));

@@ -1,16 +1,15 @@
 package org.hghca.tools.bringup.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.tools.bringup.command.BringupRun.bringup;
 
 import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.hghca.tools.CommandLineRun;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.BringupReport.Outcome;
@@ -31,17 +30,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BringupRoundsTest {
   @TempDir private Path folder;
 
-  private static CommandLineRun bringup(String... options) {
-    return CommandLineRun.of(
-        Stream.concat(Stream.of("bringup", "--seconds", "0.01"), Arrays.stream(options))
-            .toArray(String[]::new));
-  }
-
   @Test
   void fromRunsAStepAllLaterOnesAndWhatTheyNeed() {
-    CommandLineRun run = bringup("-d", "model:board", "--from=event.ring", "--skip=speed");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun run =
+        bringup("-d", "model:board", "--from=event.ring", "--skip=speed").assertExit(0);
     assertThat(run.out())
         .contains("PASS  event.ring", "PASS  driver.close")
         .contains("PASS  driver.loop", "PASS  hca.init")
@@ -59,9 +51,7 @@ class BringupRoundsTest {
   void wrongChoiceIsRefused(String options, String complaint) {
     List<String> words = new ArrayList<>(List.of("-d", "model:board"));
     words.addAll(List.of(options.split(" ")));
-    CommandLineRun run = bringup(words.toArray(String[]::new));
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = bringup(words.toArray(String[]::new)).assertExit(2);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).contains(complaint);
   }
@@ -71,16 +61,15 @@ class BringupRoundsTest {
     Path json = folder.resolve("a.json");
     CommandLineRun run =
         bringup(
-            "-d",
-            "model:board?fault=hcr-stuck-bit",
-            "--repeat=3",
-            "--only=hcr.registers",
-            "--json=" + json,
-            "--json-lines=" + folder.resolve("a.jsonl"),
-            "--html=" + folder.resolve("a.html"),
-            "--junit=" + folder.resolve("a.xml"));
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+                "-d",
+                "model:board?fault=hcr-stuck-bit",
+                "--repeat=3",
+                "--only=hcr.registers",
+                "--json=" + json,
+                "--json-lines=" + folder.resolve("a.jsonl"),
+                "--html=" + folder.resolve("a.html"),
+                "--junit=" + folder.resolve("a.xml"))
+            .assertExit(1);
     assertThat(run.out())
         .containsSubsequence("round 1/3\n", "round 2/3\n", "round 3/3\n")
         .contains("FAIL  in 3 of 3 rounds: hcr.registers\n")
@@ -112,16 +101,14 @@ class BringupRoundsTest {
   @CsvSource({"s, 0", "r1, 2"})
   void eachRoundSoaks(String profile, int resets) throws IOException {
     Path lines = folder.resolve("soak.jsonl");
-    CommandLineRun run =
-        bringup(
+    bringup(
             "-d",
             "model:soak?profile=" + profile,
             "--soak=PT0.3S",
             "--repeat=2",
             "--only=data.soak",
-            "--json-lines=" + lines);
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+            "--json-lines=" + lines)
+        .assertExit(0);
     List<Map<String, Object>> soaks = new ArrayList<>();
     for (String line : Files.readAllLines(lines)) {
       Map<String, Object> record = JSON.std.mapFrom(line);

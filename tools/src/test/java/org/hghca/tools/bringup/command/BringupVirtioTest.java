@@ -1,14 +1,13 @@
 package org.hghca.tools.bringup.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.tools.bringup.command.BringupRun.bringup;
 
 import com.fasterxml.jackson.jr.ob.JSON;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.hghca.model.SoftwareHca;
 import org.hghca.model.VirtioProvider;
 import org.hghca.programs.ExitCode;
@@ -24,20 +23,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BringupVirtioTest {
   @TempDir private Path directory;
 
-  private static CommandLineRun bringup(String... options) {
-    String[] always = {"bringup", "--seconds", "0.01"};
-    return CommandLineRun.of(
-        Stream.concat(Arrays.stream(always), Arrays.stream(options)).toArray(String[]::new));
-  }
-
   @Test
   void softwareDevicePassesEveryStep() throws Exception {
     Path json = directory.resolve("report.json");
     Path html = directory.resolve("report.html");
     CommandLineRun run =
-        bringup("-d", "virtio:board?hub=bringup", "--json=" + json, "--html=" + html);
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+        bringup("-d", "virtio:board?hub=bringup", "--json=" + json, "--html=" + html).assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
@@ -74,9 +65,8 @@ class BringupVirtioTest {
 
   @Test
   void verboseNamesFeaturesAndQueues() {
-    CommandLineRun run = bringup("-d", "virtio:board", "-v", "--only", "virtio.queues,net.control");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun run =
+        bringup("-d", "virtio:board", "-v", "--only", "virtio.queues,net.control").assertExit(0);
     assertThat(run.out())
         .contains("seen      common configuration: BAR0 + 0h, 60 bytes")
         .contains("seen      33 VIRTIO_F_ACCESS_PLATFORM")
@@ -88,9 +78,7 @@ class BringupVirtioTest {
 
   @Test
   void deviceWithoutRoceIsBroughtUpAsANetworkDevice() {
-    CommandLineRun run = bringup("-d", "virtio:board?roce=none&hub=bringup");
-
-    assertThat(run.exitCode()).as(run.out()).isZero();
+    CommandLineRun run = bringup("-d", "virtio:board?roce=none&hub=bringup").assertExit(0);
     assertThat(run.out())
         .contains("PASS  net.control", "PASS  net.transmit", "PASS  virtio.close")
         .containsPattern(
@@ -102,11 +90,11 @@ class BringupVirtioTest {
   void dataGoesToAnotherDevice() {
     CommandLineRun run =
         bringup(
-            "-d",
-            "virtio:near?hub=bringup-peers",
-            "--loop=peer=model:far?hub=bringup-peers",
-            "--only=rc.send,rc.write,ud.send,driver.close");
-    assertThat(run.exitCode()).as(run.out()).isZero();
+                "-d",
+                "virtio:near?hub=bringup-peers",
+                "--loop=peer=model:far?hub=bringup-peers",
+                "--only=rc.send,rc.write,ud.send,driver.close")
+            .assertExit(0);
     assertThat(run.out()).contains("PASS  rc.send", "PASS  rc.write", "PASS  ud.send");
   }
 
@@ -116,8 +104,7 @@ class BringupVirtioTest {
     Path socket = directory.resolve("card");
     SoftwareHca card = VirtioProvider.plugIn(Locator.parse("virtio:served?roce=none&hub=bringup"));
     try (UserServer _ = UserServer.start(socket.toString(), card)) {
-      CommandLineRun run = bringup("-d", "vfio-user:" + socket);
-      assertThat(run.exitCode()).as(run.out()).isZero();
+      CommandLineRun run = bringup("-d", "vfio-user:" + socket).assertExit(0);
       assertThat(run.out()).contains("PASS  net.transmit", "PASS  net.queue-reset");
     }
   }
@@ -132,16 +119,16 @@ class BringupVirtioTest {
         "deaf     | net.transmit | the frame was not taken within PT0.3S"
       })
   void brokenDeviceFailsTheStepThatShowsIt(String fault, String step, String message) {
-    CommandLineRun run = bringup("-d", "faulty-virtio:" + fault, "--limit=PT0.3S");
-
-    assertThat(run.exitCode()).as(run.out()).isEqualTo(ExitCode.FAILED.code());
+    CommandLineRun run =
+        bringup("-d", "faulty-virtio:" + fault, "--limit=PT0.3S")
+            .assertExit(ExitCode.FAILED.code());
     assertThat(run.out()).containsPattern("FAIL  " + step + " .*\n +.*" + message);
   }
 
   @Test
   void optionsOfCardsAreRefused() {
-    CommandLineRun run = bringup("-d", "virtio:board", "--profile=r1");
-    assertThat(run.exitCode()).isEqualTo(ExitCode.USAGE.code());
+    CommandLineRun run =
+        bringup("-d", "virtio:board", "--profile=r1").assertExit(ExitCode.USAGE.code());
     assertThat(run.err()).contains("--profile is an option for cards, and virtio:board is none");
   }
 

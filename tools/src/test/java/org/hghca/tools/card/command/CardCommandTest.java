@@ -45,9 +45,8 @@ class CardCommandTest {
   @CsvSource({"s, 0x80000", "r1, 0x00000", "r2, 0x00000"})
   void cardIsBroughtUpToItsTables(String profile, String hcr) {
     CommandLineRun run =
-        card("model:c?profile=" + profile, "# a comment", "", "cfg", "probe", "init # now", "quit");
-
-    assertThat(run.exitCode()).as(run.err()).isZero();
+        card("model:c?profile=" + profile, "# a comment", "", "cfg", "probe", "init # now", "quit")
+            .assertExit(0);
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .containsSubsequence(
@@ -65,17 +64,13 @@ class CardCommandTest {
 
   @Test
   void linesBehindQuitAreNotRun() {
-    CommandLineRun run = card("model:c", "quit", "nosuch");
-
-    assertThat(run.exitCode()).isZero();
+    CommandLineRun run = card("model:c", "quit", "nosuch").assertExit(0);
     assertThat(run.out()).isEqualTo("card> quit\n");
   }
 
   @Test
   void scriptEndsAtItsFirstFailure() {
-    CommandLineRun run = card("model:c", "probe", "hcr 0xfff", "init");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = card("model:c", "probe", "hcr 0xfff", "init").assertExit(1);
     assertThat(run.out())
         .contains("card> hcr 0xfff", "status_name   BAD_OP")
         .doesNotContain("init");
@@ -87,9 +82,8 @@ class CardCommandTest {
 
   @Test
   void scriptThatKeepsGoingRunsAllLines() {
-    CommandLineRun run = card(List.of("--keep-going"), "model:c", "hcr 0xfff", "probe");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run =
+        card(List.of("--keep-going"), "model:c", "hcr 0xfff", "probe").assertExit(1);
     assertThat(run.out()).containsSubsequence("card> hcr 0xfff", "card> probe", "profile  s\n");
   }
 
@@ -102,8 +96,7 @@ class CardCommandTest {
     assertThat(all).extracting("ok").containsExactly(true, false, true, true);
     assertThat(all.get(1)).containsOnlyKeys("command", "ok", "error");
     assertThat(all.get(2)).containsEntry("opcode", "NOP").containsEntry("status", 0);
-    CommandLineRun run = card(List.of("--json"), "model:c", "nosuch");
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = card(List.of("--json"), "model:c", "nosuch").assertExit(1);
     assertThat(run.err()).isEmpty();
   }
 
@@ -146,9 +139,8 @@ class CardCommandTest {
   @Test
   void commandThatDoesNotEndStopsTheSession() {
     CommandLineRun run =
-        card(List.of("--keep-going"), "faulty:hang", "hcr INIT_HCA --unsafe", "init", "cfg");
-
-    assertThat(run.exitCode()).as(run.out() + run.err()).isEqualTo(4);
+        card(List.of("--keep-going"), "faulty:hang", "hcr INIT_HCA --unsafe", "init", "cfg")
+            .assertExit(4);
     assertThat(run.err().lines().toList().get(1))
         .contains("lines:2: ", "did not complete INIT_HCA", "within PT1S");
     assertThat(run.out()).contains("profile       s", "card> cfg\nvendor");
@@ -159,13 +151,12 @@ class CardCommandTest {
   void stoppedCardWorksAgainAfterInit() {
     CommandLineRun run =
         card(
-            List.of("--keep-going"),
-            "model:c?profile=r1",
-            "hcr QUERY_QP in_modifier=5 --unsafe",
-            "init",
-            "hcr QUERY_QP in_modifier=5");
-
-    assertThat(run.exitCode()).isEqualTo(4);
+                List.of("--keep-going"),
+                "model:c?profile=r1",
+                "hcr QUERY_QP in_modifier=5 --unsafe",
+                "init",
+                "hcr QUERY_QP in_modifier=5")
+            .assertExit(4);
     assertThat(run.err().lines()).singleElement().asString().contains("did not end opcode 022h");
     assertThat(run.out()).contains("layout  QPC");
   }
@@ -191,8 +182,7 @@ class CardCommandTest {
     withInput(
         new ByteArrayInputStream(lines),
         () -> {
-          CommandLineRun run = CommandLineRun.of("card", "-d", "model:c");
-          assertThat(run.exitCode()).isEqualTo(1);
+          CommandLineRun run = CommandLineRun.of("card", "-d", "model:c").assertExit(1);
           assertThat(run.err()).startsWith("hghca: there is no command 'nosuch'");
           assertThat(run.out()).contains("profile  s\n");
         });

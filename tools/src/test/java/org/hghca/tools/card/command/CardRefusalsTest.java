@@ -60,27 +60,22 @@ class CardRefusalsTest {
         "dump qp 5 \"6 ~ the quote \" is not closed"
       })
   void badLineIsRefusedInOneLine(String line, String why) {
-    CommandLineRun run = card(List.of("--profile", "s"), "model:c", line);
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = card(List.of("--profile", "s"), "model:c", line).assertExit(1);
     assertThat(run.err()).startsWith("hghca: " + folder).contains(why).doesNotContain("internal");
     assertThat(run.err().lines()).hasSize(1);
   }
 
   @Test
   void missingScriptIsNamed() {
-    CommandLineRun run = CommandLineRun.of("card", "-d", "model:c", "--script", "nosuch.txt");
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run =
+        CommandLineRun.of("card", "-d", "model:c", "--script", "nosuch.txt").assertExit(2);
     assertThat(run.err()).isEqualTo("hghca: --script: nosuch.txt cannot be read: no such file\n");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"--keep-going", "--profile=r9", "--limit=soon", "--nosuch"})
   void wrongOptionIsWrongUsage(String option) {
-    CommandLineRun run = CommandLineRun.of("card", "-d", "model:c", option);
-
-    assertThat(run.exitCode()).isEqualTo(2);
+    CommandLineRun run = CommandLineRun.of("card", "-d", "model:c", option).assertExit(2);
     assertThat(run.err()).contains("Usage: hghca card");
   }
 
@@ -91,9 +86,7 @@ class CardRefusalsTest {
     "virtio:v, virtio:v is a virtio device"
   })
   void functionThatIsNotOpenedIsExitCode3(String device, String why) {
-    CommandLineRun run = card(device, "probe");
-
-    assertThat(run.exitCode()).isEqualTo(3);
+    CommandLineRun run = card(device, "probe").assertExit(3);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).startsWith("hghca: ").contains(why);
     assertThat(run.err().lines()).hasSize(1);
@@ -107,18 +100,14 @@ class CardRefusalsTest {
     "faulty:gone, cfg read 0, reads all ones: the card is gone"
   })
   void cardThatIsGoneIsExitCode4(String device, String line, String why) {
-    CommandLineRun run = card(device, line);
-
-    assertThat(run.exitCode()).isEqualTo(4);
+    CommandLineRun run = card(device, line).assertExit(4);
     assertThat(run.err()).contains(why);
     assertThat(run.err().lines()).hasSize(1);
   }
 
   @Test
   void cardThatVanishesAmidADumpIsOneLine() {
-    CommandLineRun run = card("faulty:vanishing", "init", "dump qp 5", "cfg");
-
-    assertThat(run.exitCode()).isEqualTo(4);
+    CommandLineRun run = card("faulty:vanishing", "init", "dump qp 5", "cfg").assertExit(4);
     assertThat(run.out()).contains("object  qp\n").doesNotContain("vendor");
     assertThat(run.err().lines())
         .singleElement()
@@ -129,18 +118,15 @@ class CardRefusalsTest {
 
   @Test
   void boardWithoutHcrIsNoStop() {
-    CommandLineRun run = card("faulty:no-hcr", "probe");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run = card("faulty:no-hcr", "probe").assertExit(1);
     assertThat(run.err())
         .contains("there is no HCR: BAR0 + 0x00000 is not an HCR", "BAR0 + 0x80000 is not an HCR");
   }
 
   @Test
   void namedProfileMustFitTheCard() {
-    CommandLineRun run = card(List.of("--profile", "s"), "model:c?profile=r1", "probe");
-
-    assertThat(run.exitCode()).isEqualTo(1);
+    CommandLineRun run =
+        card(List.of("--profile", "s"), "model:c?profile=r1", "probe").assertExit(1);
     assertThat(run.err()).contains("the HCR is at 0x00000: this is no card of profile s");
   }
 }

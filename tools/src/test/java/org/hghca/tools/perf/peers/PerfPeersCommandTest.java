@@ -56,8 +56,8 @@ class PerfPeersCommandTest {
 
   @Test
   void measuresEverySizeOverEveryPeer() throws Exception {
-    CommandLineRun run = CommandLineRun.of("perf", "peers", "-D", "2", "-s", "70000,8,8", "--json");
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+    CommandLineRun run =
+        CommandLineRun.of("perf", "peers", "-D", "2", "-s", "70000,8,8", "--json").assertExit(0);
     Map<String, Object> json = JSON.std.mapFrom(run.out());
     assertThat(((Map<?, ?>) json.get("facts")).get("command"))
         .isEqualTo("hghca perf peers -D 2 -s 70000,8,8 --json");
@@ -91,8 +91,7 @@ class PerfPeersCommandTest {
 
   @Test
   void printsRowsAsText() {
-    CommandLineRun run = CommandLineRun.of("perf", "peers", "-D", "1", "-s", "64");
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+    CommandLineRun run = CommandLineRun.of("perf", "peers", "-D", "1", "-s", "64").assertExit(0);
     List<String> lines = run.out().lines().toList();
     assertThat(lines.getFirst())
         .matches("peer +#bytes +MB/s +ping-pong p50\\[usec\\] +allocated\\[bytes/message\\]");
@@ -104,8 +103,7 @@ class PerfPeersCommandTest {
 
   @Test
   void tableOfTheReadmeIsWhatTheCommandPrints() throws Exception {
-    CommandLineRun run = CommandLineRun.of("perf", "peers", "-D", "2", "--markdown");
-    assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+    CommandLineRun run = CommandLineRun.of("perf", "peers", "-D", "2", "--markdown").assertExit(0);
     List<String> printed = run.out().lines().toList();
     List<String> shown = table(readme("README.md"));
     assertThat(shown).hasSameSizeAs(printed);
@@ -147,8 +145,8 @@ class PerfPeersCommandTest {
         "--fast | \"Unknown option: '--fast'\""
       })
   void isRefused(String options, String message) {
-    CommandLineRun run = CommandLineRun.of(("perf peers " + options).split(" "));
-    assertThat(run.exitCode()).isEqualTo(ExitCode.USAGE.code());
+    CommandLineRun run =
+        CommandLineRun.of(("perf peers " + options).split(" ")).assertExit(ExitCode.USAGE.code());
     assertThat(run.err()).contains(message);
     assertThat(run.out()).isEmpty();
   }
