@@ -18,7 +18,7 @@ class MailboxBodyTest {
     /** The bits that the table of the body defines. */
     MemorySegment defined() {
       return MailboxTablesTest.tables()
-          .filter(table -> table.layout() == layout)
+          .filter(table -> table.layout().equals(layout))
           .map(table -> FieldRow.defined(table.size(), table.rows()))
           .findFirst()
           .orElseThrow();
