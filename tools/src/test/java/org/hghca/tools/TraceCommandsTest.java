@@ -116,15 +116,14 @@ class TraceCommandsTest {
 
   @Test
   void doorbellWithoutCompletionShowsInTheTraceOfAFailure() throws IOException {
-    CommandLineRun run =
-        CommandLineRun.of(
-                "bringup",
-                "-d",
-                "model:?fault=no-cqe",
-                "--only=path.doorbell",
-                "--limit=PT0.2S",
-                option("run.jsonl"))
-            .assertExit(ExitCode.FAILED.code());
+    CommandLineRun.of(
+            "bringup",
+            "-d",
+            "model:?fault=no-cqe",
+            "--only=path.doorbell",
+            "--limit=PT0.2S",
+            option("run.jsonl"))
+        .assertExit(ExitCode.FAILED.code());
     List<Map<String, Object>> events = events("run.jsonl");
     assertThat(of(events, "doorbell")).isNotEmpty();
     assertThat(of(events, "cqe")).isEmpty();

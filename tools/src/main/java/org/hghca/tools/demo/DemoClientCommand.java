@@ -6,7 +6,6 @@ import java.util.concurrent.Callable;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.NotOpenedException;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.programs.peer.PeerException;
 import org.hghca.verbs.VerbsException;
 import picocli.CommandLine.Command;
@@ -24,9 +23,7 @@ import picocli.CommandLine.Spec;
           + " serves one client at a time; others wait, for at most a minute.",
       "The devices of the two sides must reach each other. A check that fails on one side fails on"
           + " both."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 final class DemoClientCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
   @ParentCommand private DemoCommand demo;

@@ -8,7 +8,6 @@ import org.hghca.programs.ExitCode;
 import org.hghca.programs.NotOpenedException;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.programs.TraceOption;
-import org.hghca.programs.Version;
 import org.hghca.tools.launch.Launcher;
 import org.hghca.tools.launch.OptionPlace;
 import org.hghca.verbs.VerbsException;
@@ -33,8 +32,6 @@ import picocli.CommandLine.Spec;
       "Then measure for a second. The HCAs are software HCAs joined by a cable, unless others are"
           + " named. The commands server and client run it between two processes or machines."
     },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
     subcommands = {DemoServerCommand.class, DemoClientCommand.class})
 public final class DemoCommand implements Callable<Integer>, OutlivesReader {
   private static final List<String> SOFTWARE_HCAS =

@@ -7,7 +7,6 @@ import java.util.concurrent.Callable;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.Interruption;
 import org.hghca.programs.OutlivesReader;
-import org.hghca.programs.Version;
 import org.hghca.tools.launch.Launcher;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,9 +24,7 @@ import picocli.CommandLine.Spec;
       "A TCP connection carries GIDs, QP numbers, PSNs, addresses and keys, and no messages. It is"
           + " neither encrypted nor authenticated, so the server listens on the loopback address"
           + " unless --bind names another. SIGINT or SIGTERM ends it with exit code 0."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class)
+    })
 final class DemoServerCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
   @ParentCommand private DemoCommand demo;
