@@ -123,7 +123,7 @@ final class Line implements Medium {
   }
 
   @Override
-  public boolean passesRuns(EthernetPort from, long destinationMac) {
+  public int longestRun(EthernetPort from, long destinationMac, long ipHigh, long ipLow) {
     return passesRuns
         && random == null
         && held == null
