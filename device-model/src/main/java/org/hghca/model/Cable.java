@@ -32,8 +32,8 @@ public final class Cable extends Segment {
         }
 
         @Override
-        public boolean passesRuns(EthernetPort from, long destinationMac) {
-          return lane(from).passesRuns(destinationMac);
+        public int longestRun(EthernetPort from, long destinationMac, long ipHigh, long ipLow) {
+          return lane(from).passesRuns(destinationMac) ? Integer.MAX_VALUE : 0;
         }
 
         @Override

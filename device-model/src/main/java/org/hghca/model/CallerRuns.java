@@ -1,5 +1,6 @@
 package org.hghca.model;
 
+import java.util.function.BooleanSupplier;
 import org.hghca.model.card.StepBudget;
 
 /**
@@ -41,6 +42,9 @@ final class CallerRuns {
    * a driver, and one step for many packets has one acknowledgement for them.
    */
   private static final StepBudget AFTER_ARRIVAL = new StepBudget(256, false);
+
+  /** How often a thread takes what has arrived and does what follows, before others have a turn. */
+  private static final int ROUNDS = 16;
 
   /** Payload after an arrival: the windows of several connections. */
   private static final long ARRIVAL_BYTES = 512 * 1024;
@@ -97,23 +101,54 @@ final class CallerRuns {
     loop.wake();
   }
 
+  /** What has arrived from outside of this process. */
+  interface Arrival {
+    /**
+     * Gives some of it to the HCA, under the lock.
+     *
+     * @return whether there is more, for after what follows
+     */
+    boolean receive();
+  }
+
   /**
-   * Something has arrived from outside of this process: some of what follows is done on the calling
-   * thread, the rest soon.
+   * Something may have arrived from outside of this process: some of what follows is done on the
+   * calling thread, the rest soon.
    *
-   * @param delivery gives it to the HCA, under the lock
+   * @param waits whether to wait for the lock; otherwise nothing is done where another thread has
+   *     it
+   * @return whether everything that had arrived was given to the HCA
    */
-  void arrived(Participant hca, Runnable delivery) {
+  boolean arrived(Participant hca, Arrival arrival, boolean waits) {
+    if (waits) {
+      lock.lockForStep();
+    } else if (!lock.tryLockForStep()) {
+      return false;
+    }
     boolean left;
-    lock.lockForStep();
+    boolean more;
     try {
-      delivery.run();
-      left = follow(hca);
+      int rounds = 0;
+      do {
+        more = arrival.receive();
+        left = follow(hca);
+      } while (more && !left && ++rounds < ROUNDS);
     } finally {
       loop.release();
     }
     if (left) {
       loop.wake();
+    }
+    return !more;
+  }
+
+  /** Does something while no step is in progress. */
+  boolean exclusively(BooleanSupplier action) {
+    lock.lock();
+    try {
+      return action.getAsBoolean();
+    } finally {
+      loop.release();
     }
   }
 

@@ -4,6 +4,7 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketRun;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkCounters;
@@ -15,7 +16,7 @@ import org.hghca.wire.link.ReceiveBatch;
  * The connection of an HCA's port to a network outside of this process. Used under the lock of the
  * simulation, except the methods that the poller calls.
  */
-final class Network implements Medium, LinkUser {
+final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   private final Link link;
   private final Participant participant;
   private final EthernetPort port;
@@ -27,6 +28,11 @@ final class Network implements Medium, LinkUser {
   private volatile LinkPoller.Attachment attachment;
 
   private boolean up;
+
+  /** What the link is read into, and whether it has more than was taken; used under the lock. */
+  private ReceiveBatch reading;
+
+  private boolean hasMore;
 
   /**
    * Makes it the medium of a port.
@@ -74,15 +80,24 @@ final class Network implements Medium, LinkUser {
     return link.pathMtu();
   }
 
-  /** What fits into the default receive buffer of a UDP socket of Linux. */
   @Override
   public int window() {
-    return 128;
+    return link.window();
   }
 
   @Override
   public boolean losesPackets() {
-    return true;
+    return link.losesPackets();
+  }
+
+  @Override
+  public int longestRun(EthernetPort from, long destinationMac, long ipHigh, long ipLow) {
+    return addresses.has(ipHigh, ipLow) ? 0 : link.longestRun(ipHigh, ipLow);
+  }
+
+  @Override
+  public boolean carry(EthernetPort from, PacketRun run) {
+    return link.send(run);
   }
 
   @Override
@@ -141,11 +156,42 @@ final class Network implements Medium, LinkUser {
   }
 
   @Override
-  public void arrived(ReceiveBatch batch) {
-    callerRuns.arrived(participant, () -> take(batch));
+  public boolean read(Link from, ReceiveBatch batch, boolean waits) {
+    reading = batch;
+    return callerRuns.arrived(participant, this, waits);
   }
 
-  private void take(ReceiveBatch batch) {
+  @Override
+  public boolean sleep(Link from) {
+    return callerRuns.exclusively(from::sleep);
+  }
+
+  /** Takes what has come, as much as one batch holds. */
+  @Override
+  public boolean receive() {
+    ReceiveBatch batch = reading;
+    if (!hasMore) {
+      batch.clear();
+      batch.passRunsTo(this::take);
+      link.receive(batch);
+    }
+    arrived(batch);
+    hasMore = batch.refill();
+    return hasMore || batch.isCut();
+  }
+
+  /** A run has come, before which everything was taken. */
+  private PacketRun.Outcome take(PacketRun run) {
+    if (port.hasArrived()) {
+      return PacketRun.Outcome.LATER;
+    }
+    return incoming.passesRuns(run.first.destinationMac) && incoming.carry(run)
+        ? PacketRun.Outcome.TAKEN
+        : PacketRun.Outcome.REFUSED;
+  }
+
+  @Override
+  public void arrived(ReceiveBatch batch) {
     for (int i = 0; i < batch.count(); i++) {
       take(batch.exchange(i, port.pool().take()));
     }

@@ -21,6 +21,9 @@ final class Participants {
   /** The cables and hubs with a plug in; replaced, never modified. */
   private List<Segment> segments = List.of();
 
+  /** Steps that have worked. */
+  private long steps;
+
   boolean isEmpty() {
     return hcas.length == 0;
   }
@@ -99,9 +102,11 @@ final class Participants {
     return worked;
   }
 
-  private static boolean step(Participant hca, long now, StepBudget budget) {
+  private boolean step(Participant hca, long now, StepBudget budget) {
     try {
-      return hca.step(now, budget);
+      boolean worked = hca.step(now, budget);
+      steps += worked ? 1 : 0;
+      return worked;
     } catch (RuntimeException | Error e) {
       failed(hca, "a step", e);
       return true;
@@ -135,6 +140,11 @@ final class Participants {
       bytes += hca.bytesSent();
     }
     return bytes;
+  }
+
+  /** Steps of an HCA that have done something. */
+  long stepsDone() {
+    return steps;
   }
 
   /** Whether packets have arrived that wait for a step. */

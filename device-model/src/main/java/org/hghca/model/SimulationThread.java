@@ -4,12 +4,24 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The thread that does the part of a threaded simulation's work that the ringing threads leave: it
- * polls for work a few times, then sleeps until it is woken or work is due, unless an HCA keeps it
+ * looks for work for a moment, then sleeps until it is woken or work is due, unless an HCA keeps it
  * awake, and ends when the last HCA is closed.
+ *
+ * <p>While others do steps it wakes every few milliseconds. So deadlines that they leave behind,
+ * such as those of acknowledgements, are kept without a wake for each.
  */
 final class SimulationThread implements Runnable {
-  /** Idle passes before it sleeps: more would cost a core that the driver's threads need. */
+  /**
+   * How often it looks for work, without the lock, before it sleeps: more would cost a core that
+   * the driver's threads need.
+   */
   private static final int SPINS = 200;
+
+  /** How long it sleeps at most while others do steps, in nanoseconds. */
+  private static final long TICK = 4_000_000;
+
+  /** So often it wakes without a step of others before it sleeps until work is due. */
+  private static final int QUIET_TICKS = 16;
 
   private final StepLock lock;
   private final Clock clock;
@@ -23,8 +35,16 @@ final class SimulationThread implements Runnable {
    */
   private volatile boolean asleep;
 
+  /** Whether there is work that it may not see without the lock. */
+  private volatile boolean wanted;
+
   /** When it wakes by itself; changed under the simulation's lock, by this thread. */
   private long wakesAt;
+
+  /** The steps that had worked when it slept last, and how often it has slept since others did. */
+  private long stepsSeen;
+
+  private int quiet;
 
   SimulationThread(StepLock lock, Clock clock, Participants participants) {
     this.lock = lock;
@@ -42,6 +62,7 @@ final class SimulationThread implements Runnable {
 
   /** Work was queued before this call: it will be done. */
   void wake() {
+    wanted = true;
     if (asleep) {
       LockSupport.unpark(thread);
     }
@@ -69,42 +90,66 @@ final class SimulationThread implements Runnable {
 
   @Override
   public void run() {
-    int idle = 0;
+    boolean hasLooked = false;
     while (true) {
+      boolean worked;
+      boolean sleeps = false;
       lock.lockForStep();
       try {
-        boolean worked = participants.step(clock.nanos());
+        wanted = false;
+        worked = participants.step(clock.nanos());
         if (!worked && participants.isEmpty()) {
           thread = null;
           return;
         }
-        idle = worked ? 0 : idle + 1;
-        if (idle == SPINS && participants.keepAwake()) {
-          idle = 0;
-        }
-        if (idle == SPINS) {
-          wakesAt = participants.nextDeadline();
+        if (!worked && hasLooked && !participants.keepAwake()) {
+          wakesAt = nextTime();
           asleep = true;
+          sleeps = true;
         }
       } finally {
         release();
       }
-      if (idle == SPINS) {
-        sleep();
-        idle = 0;
+      if (sleeps) {
+        hasLooked = sleep();
       } else {
-        Thread.onSpinWait();
+        hasLooked = !worked && look();
       }
     }
   }
 
-  /** Sleeps, unless it was woken since it became {@link #asleep}. */
-  private void sleep() {
-    if (wakesAt == Long.MAX_VALUE) {
-      LockSupport.park(this);
-    } else {
-      LockSupport.parkNanos(this, wakesAt - System.nanoTime());
+  private long nextTime() {
+    long deadline = participants.nextDeadline();
+    quiet = participants.stepsDone() == stepsSeen ? quiet + 1 : 0;
+    stepsSeen = participants.stepsDone();
+    return quiet < QUIET_TICKS ? Math.min(deadline, clock.nanos() + TICK) : deadline;
+  }
+
+  /** Looks for work for a moment; returns whether there was none. */
+  private boolean look() {
+    for (int i = 0; i < SPINS; i++) {
+      if (wanted || participants.hasRegisterWrites()) {
+        return false;
+      }
+      Thread.onSpinWait();
+    }
+    return true;
+  }
+
+  /**
+   * Sleeps, unless it was woken since it became {@link #asleep}.
+   *
+   * @return whether it has woken by itself, to do one step
+   */
+  private boolean sleep() {
+    if (!wanted) {
+      if (wakesAt == Long.MAX_VALUE) {
+        LockSupport.park(this);
+      } else {
+        LockSupport.parkNanos(this, wakesAt - System.nanoTime());
+      }
     }
     asleep = false;
+    return !wanted;
   }
 }

@@ -47,6 +47,7 @@ final class SoftwareCards {
                   "sports",
                   "mtu",
                   "share",
+                  "ring",
                   "mode",
                   "sim",
                   "spin",
@@ -64,6 +65,8 @@ final class SoftwareCards {
   private static final int SMALLEST_MTU = 336;
 
   private static final int LARGEST_MTU = 65_535;
+  private static final int SMALLEST_RING = 1 << 16;
+  private static final int LARGEST_RING = 1 << 26;
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
   private static final String MSIX = "msix";
@@ -224,7 +227,7 @@ final class SoftwareCards {
 
   private static void checkNetwork(Locator locator, CardKind kind, Simulation simulation) {
     if (locator.parameter("net").isEmpty()) {
-      for (String parameter : List.of("sports", "mtu", "share")) {
+      for (String parameter : List.of("sports", "mtu", "share", "ring")) {
         if (!kind.ownParameters().contains(parameter) && locator.parameter(parameter).isPresent()) {
           throw new VfioException(
               Reason.INVALID,
@@ -294,11 +297,31 @@ final class SoftwareCards {
             : OptionalInt.of(LocatorValues.whole(locator, "mtu", 0, SMALLEST_MTU, LARGEST_MTU));
     int sourcePorts = LocatorValues.whole(locator, "sports", SOURCE_PORTS, 0, MOST_SOURCE_PORTS);
     boolean share = LocatorValues.value(locator, "share", "false", "false", "true").equals("true");
+    boolean isShared = isShared(locator);
     PortAddresses addresses =
-        kind.encapsulation().carriesEverything()
+        kind.encapsulation().carriesEverything() && !isShared
             ? PortAddresses.NONE
             : PortAddresses.of(address.addresses());
-    return new LinkOptions(address.mac(), addresses, mtu, sourcePorts, kind.encapsulation(), share);
+    return new LinkOptions(
+        address.mac(), addresses, mtu, sourcePorts, kind.encapsulation(), share, ring(locator));
+  }
+
+  private static boolean isShared(Locator locator) {
+    return locator.parameter("net").filter(net -> net.startsWith("shm:")).isPresent();
+  }
+
+  private static int ring(Locator locator) {
+    if (locator.parameter("ring").isEmpty()) {
+      return LinkOptions.DEFAULT_RING;
+    }
+    int ring = LocatorValues.whole(locator, "ring", 0, SMALLEST_RING, LARGEST_RING);
+    if (!isShared(locator) || Integer.bitCount(ring) != 1) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': ring= is a power of two, of a network of shared memory, net=shm:NAME"
+              .formatted(locator));
+    }
+    return ring;
   }
 
   private static Reason reason(LinkException e) {

@@ -57,7 +57,7 @@ class LocatorTest {
         "model:x?net=packet:no-such&share=true | there is no interface of that name",
         "model:x?net=udp:127.0.0.22&ip=127.0.0.23 | the port has the addresses of net=: leave out"
             + " ip=",
-        "model:x?net=tcp | is no link: give udp:ADDR",
+        "model:x?net=tcp | is no link: give shm:NAME to share memory",
         "model:x?net=udp:198.51.100.1 | no interface of this machine has the address"
       })
   void aWrongParameterIsNamedWithTheKnownOnes(String locator, String message) {

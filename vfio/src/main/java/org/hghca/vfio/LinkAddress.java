@@ -31,6 +31,7 @@ import java.util.zip.CRC32;
 public record LinkAddress(long mac, List<InetAddress> addresses) {
   private static final String BOUND = "udp:";
   private static final String PACKET = "packet:";
+  private static final String SHARED = "shm:";
   private static final String IP_FORM = "addresses a.b.c.d or of IPv6 such as fd00::1, of one host";
 
   /** Addresses in the order of Linux. */
@@ -99,6 +100,12 @@ public record LinkAddress(long mac, List<InetAddress> addresses) {
   /** Whether the port of a locator is bound to addresses of the kernel, by {@code net=udp:}. */
   public static boolean isBound(Locator locator) {
     return boundTo(locator).isPresent();
+  }
+
+  /** Whether the network of a port finds the way to an IP address by itself. */
+  public static boolean findsNeighbors(Locator locator) {
+    return isBound(locator)
+        || locator.parameter("net").filter(net -> net.startsWith(SHARED)).isPresent();
   }
 
   private static Optional<String> boundTo(Locator locator) {

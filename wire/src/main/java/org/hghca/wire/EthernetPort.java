@@ -181,12 +181,14 @@ public final class EthernetPort {
     }
   }
 
-  /** Whether runs of packets may be sent to an address now; see {@link Medium#passesRuns}. */
-  public boolean sendsRuns(long destinationMac) {
-    return tap.equals(PortTap.NONE)
-        && destinationMac != mac
-        && medium != null
-        && medium.passesRuns(this, destinationMac);
+  /**
+   * The most bytes of a run of packets that may be sent to an address now, 0 for none; see {@link
+   * Medium#longestRun}.
+   */
+  public int longestRun(long destinationMac, long ipHigh, long ipLow) {
+    return tap.equals(PortTap.NONE) && destinationMac != mac && medium != null
+        ? medium.longestRun(this, destinationMac, ipHigh, ipLow)
+        : 0;
   }
 
   /** Whether it takes runs of packets to an address now: no packet waits, and no tap looks. */

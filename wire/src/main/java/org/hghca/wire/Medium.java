@@ -14,11 +14,16 @@ public interface Medium {
   void carry(EthernetPort from, Packet packet);
 
   /**
-   * Whether runs of packets may pass now from a port to an address: another port has it, and
-   * nothing that is on its way, disturbs it or looks at it is in between.
+   * How long a run of packets may be that passes now from a port to an address: another port has
+   * it, and nothing that is on its way, disturbs it or looks at it is in between.
+   *
+   * @param ipHigh the upper half of the address, as in {@link IpAddress}, for a medium that {@link
+   *     #findsNeighbors}
+   * @param ipLow the lower half
+   * @return bytes of payload, 0 where no run passes
    */
-  default boolean passesRuns(EthernetPort from, long destinationMac) {
-    return false;
+  default int longestRun(EthernetPort from, long destinationMac, long ipHigh, long ipLow) {
+    return 0;
   }
 
   /**

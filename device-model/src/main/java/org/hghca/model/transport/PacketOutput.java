@@ -58,8 +58,13 @@ final class PacketOutput {
     return !endpoint.rate.isLimited() && port.hasRoom();
   }
 
-  /** Whether runs of packets may be sent over a connection now. */
-  boolean sendsRuns(Endpoint endpoint, ConnectionContext qp) {
-    return !endpoint.rate.isLimited() && port.sendsRuns(qp.destinationMac);
+  /** The most packets of a run that may be sent over a connection now, below 2 for none. */
+  int longestRun(Endpoint endpoint, ConnectionContext qp) {
+    if (endpoint.rate.isLimited()) {
+      return 0;
+    }
+    IpPath path = qp.path;
+    return port.longestRun(qp.destinationMac, path.destinationHigh(), path.destinationLow())
+        / qp.mtu;
   }
 }

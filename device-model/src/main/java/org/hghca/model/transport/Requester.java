@@ -211,11 +211,11 @@ final class Requester implements SendSide {
     if (packets < 2
         || request.operation.isAnsweredWithData()
         || request.inlineLength >= 0
-        || window.isReduced()
-        || !output.sendsRuns(endpoint, qp)) {
+        || window.isReduced()) {
       return 0;
     }
-    packets = Math.min(packets, window.room(request));
+    packets = Math.min(packets, output.longestRun(endpoint, qp));
+    packets = packets < 2 ? 0 : Math.min(packets, window.room(request));
     int end = cursorPacket + packets;
     PacketRun run = packets < 2 ? null : parts.runs.ofRequest(qp, request, cursorPacket, end);
     if (run == null) {

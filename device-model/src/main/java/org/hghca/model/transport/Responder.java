@@ -493,10 +493,11 @@ final class Responder implements ReceiveSide {
 
   /** Sends the next responses to a READ as a run; returns what it costs, 0 for no run. */
   private int sendRun(ConnectionContext qp, int budget) {
-    if (owed.packetsLeft() < 2 || qp.mtu == 0 || !output.sendsRuns(endpoint, qp)) {
+    if (owed.packetsLeft() < 2 || qp.mtu == 0) {
       return 0; // an atomic has one response
     }
     int packets = Math.min(Runs.within(budget, qp.mtu), owed.packetsLeft());
+    packets = Math.min(packets, output.longestRun(endpoint, qp));
     if (packets < 2) {
       return 0;
     }

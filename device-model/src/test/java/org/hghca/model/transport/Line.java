@@ -123,13 +123,15 @@ final class Line implements Medium {
   }
 
   @Override
-  public boolean passesRuns(EthernetPort from, long destinationMac) {
-    return passesRuns
-        && random == null
-        && held == null
-        && late.isEmpty()
-        && delayed.isEmpty()
-        && other(from).takesRuns(destinationMac);
+  public int longestRun(EthernetPort from, long destinationMac, long ipHigh, long ipLow) {
+    boolean passes =
+        passesRuns
+            && random == null
+            && held == null
+            && late.isEmpty()
+            && delayed.isEmpty()
+            && other(from).takesRuns(destinationMac);
+    return passes ? Integer.MAX_VALUE : 0;
   }
 
   @Override

@@ -65,12 +65,12 @@ final class RoceDevice extends AbstractDevice {
     health.onFailure(() -> contexts().forEach(AbstractContext::deviceFailed));
   }
 
-  /** Where the kernel carries packets by UDP, it finds their way; any other port's MAC will do. */
+  /** Where the kernel or shared memory finds their way; any other port's MAC will do. */
   private static Neighbors neighbors(Locator locator) {
     if (locator.scheme().equals("pci")) {
       return new Neighbors(new KernelNeighbors());
     }
-    return LinkAddress.isBound(locator)
+    return LinkAddress.findsNeighbors(locator)
         ? new Neighbors(gid -> OptionalLong.of(SOME_MAC))
         : new Neighbors();
   }

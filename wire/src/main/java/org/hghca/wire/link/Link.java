@@ -1,6 +1,7 @@
 package org.hghca.wire.link;
 
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketRun;
 import org.hghca.wire.PortAddresses;
 
 /**
@@ -45,6 +46,35 @@ public interface Link extends AutoCloseable {
     return false;
   }
 
+  /**
+   * The most bytes of payload of a run of packets that it carries to an address now, 0 for none.
+   *
+   * @param high the upper half of the address, as in {@link org.hghca.wire.IpAddress}
+   * @param low the lower half
+   */
+  default int longestRun(long high, long low) {
+    return 0;
+  }
+
+  /**
+   * Sends a run of packets, which is no longer than {@link #longestRun} has said.
+   *
+   * @return false where the packets must be sent one by one
+   */
+  default boolean send(PacketRun run) {
+    return false;
+  }
+
+  /** Whether it may lose what it has taken, as networks do. */
+  default boolean losesPackets() {
+    return true;
+  }
+
+  /** KiB that it buffers for an address; by default what fits into that of a UDP socket. */
+  default int window() {
+    return 128;
+  }
+
   /** Sends the packets taken so far. */
   void flush();
 
@@ -72,10 +102,32 @@ public interface Link extends AutoCloseable {
   void open(LinkWatch watch);
 
   /**
-   * Reads what has come, as far as there is room for it. By one thread at a time, while the owner
-   * may send.
+   * Reads what has come, as far as there is room for it. By one thread at a time, under the lock
+   * under which the owner sends.
    */
   void receive(ReceiveBatch batch);
+
+  /** Whether {@link #receive} may find something; by any thread, without a lock. */
+  default boolean mayHaveReceived() {
+    return true;
+  }
+
+  /** One of its descriptors has an event, which the next {@link #receive} looks after. */
+  default void woken() {}
+
+  /** Whether what comes causes an event at a descriptor only after a {@link #sleep}. */
+  default boolean sleeps() {
+    return false;
+  }
+
+  /**
+   * From now on what comes causes an event at a descriptor. As {@link #receive}.
+   *
+   * @return false where something has come already
+   */
+  default boolean sleep() {
+    return true;
+  }
 
   /** When {@link #receive} is due without an event, by {@link System#nanoTime}. */
   default long deadline() {

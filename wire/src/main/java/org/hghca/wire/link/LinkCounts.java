@@ -26,6 +26,10 @@ final class LinkCounts {
     received++;
   }
 
+  void received(int packets) {
+    received += packets;
+  }
+
   void dropped(DropCause cause) {
     dropped.count(cause);
   }

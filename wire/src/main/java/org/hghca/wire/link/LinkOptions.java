@@ -15,6 +15,7 @@ import org.hghca.wire.frame.Encapsulation;
  * @param encapsulation of packets in frames; links without an Ethernet of their own have RoCE v2
  *     only
  * @param share whether MAC and IP address are the kernel's own at the interface; for packet sockets
+ * @param ring bytes to which the ring to another member of shared memory may grow, a power of two
  */
 public record LinkOptions(
     long mac,
@@ -22,13 +23,17 @@ public record LinkOptions(
     OptionalInt mtu,
     int sourcePorts,
     Encapsulation encapsulation,
-    boolean share) {
+    boolean share,
+    int ring) {
+  /** The {@link #ring} where nothing is said: what stays in the cache of a processor. */
+  public static final int DEFAULT_RING = 1 << 20;
+
   /** The MTU of every Ethernet. */
   static final int ETHERNET_MTU = 1500;
 
   /** Those of a port that speaks RoCE v2. */
   public LinkOptions(
       long mac, PortAddresses addresses, OptionalInt mtu, int sourcePorts, boolean share) {
-    this(mac, addresses, mtu, sourcePorts, Encapsulation.ROCE_V2, share);
+    this(mac, addresses, mtu, sourcePorts, Encapsulation.ROCE_V2, share, DEFAULT_RING);
   }
 }

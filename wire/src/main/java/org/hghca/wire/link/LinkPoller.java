@@ -48,6 +48,9 @@ public final class LinkPoller {
   /** For so long the poller's thread sleeps where all that is ready is left to other threads. */
   private static final long REST = 100_000;
 
+  /** So long the poller's thread waits for events where something may come without one. */
+  private static final long SOON = 500_000;
+
   /** The open links; null where a slot is free. Replaced when it grows. */
   private volatile Place[] places = new Place[4];
 
@@ -184,6 +187,9 @@ public final class LinkPoller {
     /** Whether it is to be read although nothing may have come. */
     private volatile boolean wanted;
 
+    /** Whether no event tells the poller's thread what comes; used by that thread. */
+    private boolean isAwake;
+
     /** When such a thread has read last. */
     private volatile long readAt = System.nanoTime() - LEFT;
 
@@ -228,6 +234,11 @@ public final class LinkPoller {
 
     @Override
     public void read() {
+      long now = System.nanoTime();
+      readAt = now;
+      if (!link.mayHaveReceived()) {
+        return;
+      }
       // tryLock() alone would overtake a thread that waits to close.
       if (busy.isHeldByCurrentThread() || busy.hasQueuedThreads() || !busy.tryLock()) {
         return;
@@ -238,15 +249,7 @@ public final class LinkPoller {
           if (own == null) {
             own = new ReceiveBatch();
           }
-          readAt = System.nanoTime();
-          boolean wasUp = link.isUp();
-          own.clear();
-          link.receive(own);
-          boolean all = !own.isFull();
-          if (own.count() > 0 || link.needsFlush() || !link.hasRoom() || link.isUp() != wasUp) {
-            deliver(own);
-          }
-          deliveredUntil = all ? readAt : deliveredUntil;
+          deliveredUntil = user.read(link, own, false) ? now : deliveredUntil;
         }
       } catch (RuntimeException | Error e) {
         failed(e);
@@ -270,14 +273,21 @@ public final class LinkPoller {
 
     /** Whether to read it now, whatever the system says of it. */
     boolean isDue(long now) {
-      return wanted || link.deadline() <= now;
+      return wanted || link.deadline() <= now || isAwake && !isLeft();
     }
 
-    /** Batch by batch, between which others get the lock of the user; the user may close. */
-    private void deliver(ReceiveBatch batch) {
-      do {
-        user.arrived(batch);
-      } while (!closed && batch.refill());
+    /** Returns false where it must be looked at again soon, since no event will tell. */
+    boolean sleep() {
+      if (!link.sleeps()) {
+        return true;
+      }
+      busy.lock();
+      try {
+        isAwake = !closed && (isLeft() || !user.sleep(link));
+      } finally {
+        busy.unlock();
+      }
+      return !isAwake;
     }
 
     private void failed(Throwable e) {
@@ -295,11 +305,7 @@ public final class LinkPoller {
         if (!closed) {
           wanted = false;
           long now = System.nanoTime();
-          batch.clear();
-          link.receive(batch);
-          boolean all = !batch.isFull();
-          deliver(batch);
-          deliveredUntil = all ? now : deliveredUntil;
+          deliveredUntil = user.read(link, batch, true) ? now : deliveredUntil;
         }
       } catch (RuntimeException | Error e) {
         failed(e);
@@ -372,9 +378,10 @@ public final class LinkPoller {
       TimeSlice.set(linux, TimeSlice.SHORTEST);
       do {
         long due = nextDeadline();
-        int ready = linux.epollWait(epoll, events, millisTo(due));
+        boolean pollsSoon = !sleep();
+        long most = pollsSoon ? System.nanoTime() + SOON : Long.MAX_VALUE;
+        int ready = linux.epollWait(epoll, events, millisTo(Math.min(due, most)));
         boolean left = ready > 0;
-        boolean pollsSoon = false;
         for (int i = 0; i < ready; i++) {
           int told = events.get(INT, (long) i * EVENT + EVENT_DATA);
           if (told == WAKE) {
@@ -397,13 +404,25 @@ public final class LinkPoller {
     /** Returns false where a link is left to another thread. */
     private boolean read(int index) {
       Place place = places[index];
-      if (place != null && place.isLeft()) {
+      if (place == null) {
+        return true;
+      }
+      place.link.woken();
+      if (place.isLeft()) {
         return false;
       }
-      if (place != null) {
-        place.ready(batch);
-      }
+      place.ready(batch);
       return true;
+    }
+
+    /** Returns false where a link must be looked at again soon, though no event tells. */
+    private boolean sleep() {
+      boolean all = true;
+      Place[] present = places;
+      for (Place place : present) {
+        all &= place == null || place.sleep();
+      }
+      return all;
     }
 
     private void readOverdue() {

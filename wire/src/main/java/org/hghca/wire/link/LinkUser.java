@@ -4,6 +4,34 @@ package org.hghca.wire.link;
 public interface LinkUser {
 
   /**
+   * Reads the link and takes what has come, under the lock under which the owner sends. Called by
+   * the poller's thread, or by one that {@link LinkPoller.Attachment#read reads} in its place.
+   *
+   * @param waits whether to wait for the lock; otherwise nothing is done where another thread has
+   *     it
+   * @return whether everything that had come was taken
+   */
+  default boolean read(Link link, ReceiveBatch batch, boolean waits) {
+    batch.clear();
+    link.receive(batch);
+    boolean all = !batch.isFull();
+    do {
+      arrived(batch);
+    } while (batch.refill());
+    return all;
+  }
+
+  /**
+   * Has the link wake the poller's thread for what comes, under the lock under which the owner
+   * sends.
+   *
+   * @return false where something has come already
+   */
+  default boolean sleep(Link link) {
+    return link.sleep();
+  }
+
+  /**
    * Packets have arrived, or there is room to send again, or the link has come up or gone down.
    * Called by the poller's thread, or by one that {@link LinkPoller.Attachment#read reads} in its
    * place; it may wait for a lock, but only briefly, as all links wait with it.

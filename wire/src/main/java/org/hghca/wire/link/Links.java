@@ -13,6 +13,7 @@ public final class Links {
   private static final String STREAM = "stream:";
   private static final String PACKET = "packet:";
   private static final String TAP = "tap:";
+  private static final String SHARED_MEMORY = "shm:";
 
   private Links() {}
 
@@ -22,7 +23,8 @@ public final class Links {
    * @param specification {@code udp:ADDR} with an IP address of this machine, {@code udp:ADDR,ADDR}
    *     with several; {@code stream:/path} or {@code stream:host:port} where a peer listens, {@code
    *     stream:listen:/path} or {@code stream:listen:host:port} where it comes to; {@code
-   *     packet:IFACE} for a packet socket at an interface, {@code tap:NAME} for a TAP device
+   *     packet:IFACE} for a packet socket at an interface, {@code tap:NAME} for a TAP device;
+   *     {@code shm:NAME} for shared memory with other processes of the user
    * @throws LinkException with what it lacks, and the fix
    */
   public static Link open(String specification, LinkOptions options) {
@@ -41,11 +43,16 @@ public final class Links {
       String name = specification.substring(TAP.length());
       return new FrameLink(new TapDevice(Linux.system(), name), options);
     }
+    if (specification.startsWith(SHARED_MEMORY)) {
+      String name = specification.substring(SHARED_MEMORY.length());
+      return new SharedMemoryLink(Linux.system(), name, options);
+    }
     throw new LinkException(
         Reason.INVALID,
-        "'%s' is no link: give udp:ADDR with an IP address of this machine, such as udp:192.0.2.1,"
-                .formatted(specification)
-            + " packet:IFACE or tap:NAME with an interface, or stream:/path or stream:host:port");
+        ("'%s' is no link: give shm:NAME to share memory with processes of this machine, udp:ADDR"
+                + " with an IP address of this machine, such as udp:192.0.2.1, packet:IFACE or"
+                + " tap:NAME with an interface, or stream:/path or stream:host:port")
+            .formatted(specification));
   }
 
   private static Link udp(String addresses, LinkOptions options) {

@@ -1,8 +1,10 @@
 package org.hghca.wire.link;
 
 import java.util.Arrays;
+import java.util.function.Function;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
+import org.hghca.wire.PacketRun;
 
 /**
  * Packets that have come by a link and are delivered together, and the native buffers of datagrams
@@ -13,13 +15,43 @@ public final class ReceiveBatch {
   /** Packets that it has at most, whatever a sender joins. */
   static final int SIZE = 64;
 
+  private static final Function<PacketRun, PacketRun.Outcome> NO_RUNS =
+      run -> PacketRun.Outcome.REFUSED;
+
   private final Packet[] packets = new Packet[SIZE];
   private final ReceivedDatagrams datagrams = new ReceivedDatagrams();
   private int count;
+  private Function<PacketRun, PacketRun.Outcome> runs = NO_RUNS;
+  private boolean isCut;
 
   ReceiveBatch() {
     PacketPool pool = new PacketPool();
     Arrays.setAll(packets, any -> pool.take());
+  }
+
+  /**
+   * Passes runs of packets on as they come, before the packets that came before them are taken from
+   * here.
+   */
+  public void passRunsTo(Function<PacketRun, PacketRun.Outcome> taker) {
+    runs = taker;
+  }
+
+  /** Passes a run on; where it must wait, this batch {@link #isCut}. */
+  PacketRun.Outcome pass(PacketRun run) {
+    PacketRun.Outcome outcome = count > 0 ? PacketRun.Outcome.LATER : runs.apply(run);
+    isCut |= outcome == PacketRun.Outcome.LATER;
+    return outcome;
+  }
+
+  /** Something has come that is not in here, since it must wait for what is, or found no room. */
+  void cut() {
+    isCut = true;
+  }
+
+  /** Whether the link must be read again after what is in here was taken. */
+  public boolean isCut() {
+    return isCut;
   }
 
   /** The number of received packets. */
@@ -44,8 +76,9 @@ public final class ReceiveBatch {
   }
 
   /** Before the next link is read. */
-  void clear() {
+  public void clear() {
     count = 0;
+    isCut = false;
     datagrams.clear();
   }
 
@@ -54,7 +87,7 @@ public final class ReceiveBatch {
    *
    * @return whether there were any
    */
-  boolean refill() {
+  public boolean refill() {
     count = 0;
     datagrams.take(this);
     return count > 0;
@@ -72,5 +105,6 @@ public final class ReceiveBatch {
   /** The packet that was {@link #next} is filled. */
   void filled() {
     count++;
+    isCut |= isFull();
   }
 }

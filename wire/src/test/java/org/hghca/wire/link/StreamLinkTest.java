@@ -173,7 +173,13 @@ final class StreamLinkTest extends StreamEnds {
     attach(
         "stream:" + path(),
         new LinkOptions(
-            OWN_MAC, PortAddresses.NONE, OptionalInt.empty(), 0, Encapsulation.ETHERNET, false));
+            OWN_MAC,
+            PortAddresses.NONE,
+            OptionalInt.empty(),
+            0,
+            Encapsulation.ETHERNET,
+            false,
+            LinkOptions.DEFAULT_RING));
     talk(server.accept());
     String roce = frame(100, PEER, 0x0200_0000_0099L);
     for (String frame : List.of(QUESTION, ANSWER, roce, "0180c2000000" + "00".repeat(200))) {
