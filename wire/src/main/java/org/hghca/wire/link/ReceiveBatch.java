@@ -15,18 +15,19 @@ public final class ReceiveBatch {
   /** Packets that it has at most, whatever a sender joins. */
   static final int SIZE = 64;
 
-  private static final Function<PacketRun, PacketRun.Outcome> NO_RUNS =
-      run -> PacketRun.Outcome.REFUSED;
-
   private final Packet[] packets = new Packet[SIZE];
   private final ReceivedDatagrams datagrams = new ReceivedDatagrams();
   private int count;
-  private Function<PacketRun, PacketRun.Outcome> runs = NO_RUNS;
+  private Function<PacketRun, PacketRun.Outcome> runs = ReceiveBatch::refuse;
   private boolean isCut;
 
   ReceiveBatch() {
     PacketPool pool = new PacketPool();
     Arrays.setAll(packets, any -> pool.take());
+  }
+
+  private static PacketRun.Outcome refuse(PacketRun run) {
+    return PacketRun.Outcome.REFUSED;
   }
 
   /**
