@@ -248,8 +248,7 @@ class PerfCommandsTest {
   void pages(@TempDir Path folder) throws Exception {
     RunningCommand server =
         start(SERVER, "ib_write_lat -n 100 --html " + folder.resolve("server.html"));
-    CommandLineRun client =
-        client("ib_write_lat -n 100 --html " + folder.resolve("client.html")).assertExit(0);
+    client("ib_write_lat -n 100 --html " + folder.resolve("client.html")).assertExit(0);
     assertThat(server.await().exitCode()).isZero();
     assertThat(folder.resolve("client.html"))
         .content()
