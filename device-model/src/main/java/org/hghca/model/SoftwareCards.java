@@ -297,7 +297,7 @@ final class SoftwareCards {
             : OptionalInt.of(LocatorValues.whole(locator, "mtu", 0, SMALLEST_MTU, LARGEST_MTU));
     int sourcePorts = LocatorValues.whole(locator, "sports", SOURCE_PORTS, 0, MOST_SOURCE_PORTS);
     boolean share = LocatorValues.value(locator, "share", "false", "false", "true").equals("true");
-    boolean isShared = isShared(locator);
+    boolean isShared = LinkAddress.isShared(locator);
     PortAddresses addresses =
         kind.encapsulation().carriesEverything() && !isShared
             ? PortAddresses.NONE
@@ -306,16 +306,12 @@ final class SoftwareCards {
         address.mac(), addresses, mtu, sourcePorts, kind.encapsulation(), share, ring(locator));
   }
 
-  private static boolean isShared(Locator locator) {
-    return locator.parameter("net").filter(net -> net.startsWith("shm:")).isPresent();
-  }
-
   private static int ring(Locator locator) {
     if (locator.parameter("ring").isEmpty()) {
       return LinkOptions.DEFAULT_RING;
     }
     int ring = LocatorValues.whole(locator, "ring", 0, SMALLEST_RING, LARGEST_RING);
-    if (!isShared(locator) || Integer.bitCount(ring) != 1) {
+    if (!LinkAddress.isShared(locator) || Integer.bitCount(ring) != 1) {
       throw new VfioException(
           Reason.INVALID,
           "locator '%s': ring= is a power of two, of a network of shared memory, net=shm:NAME"

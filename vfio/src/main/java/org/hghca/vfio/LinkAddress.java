@@ -102,10 +102,14 @@ public record LinkAddress(long mac, List<InetAddress> addresses) {
     return boundTo(locator).isPresent();
   }
 
+  /** Whether the network of a port is memory that processes share. */
+  public static boolean isShared(Locator locator) {
+    return locator.parameter("net").filter(net -> net.startsWith(SHARED)).isPresent();
+  }
+
   /** Whether the network of a port finds the way to an IP address by itself. */
   public static boolean findsNeighbors(Locator locator) {
-    return isBound(locator)
-        || locator.parameter("net").filter(net -> net.startsWith(SHARED)).isPresent();
+    return isBound(locator) || isShared(locator);
   }
 
   private static Optional<String> boundTo(Locator locator) {

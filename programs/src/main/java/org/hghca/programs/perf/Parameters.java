@@ -21,7 +21,7 @@ import org.hghca.verbs.QpType;
 public record Parameters(
     PerfTest test, QpType type, Amount amount, Queues queues, Route route, Report report) {
   /** Bytes that requests of short messages carry in themselves, as perftest has it. */
-  private static final int INLINE = 236;
+  public static final int INLINE = 236;
 
   /** The largest message, which is that of all sizes. */
   public static final long LARGEST_BYTES = 1L << 23;

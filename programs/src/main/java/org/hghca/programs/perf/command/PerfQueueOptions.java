@@ -25,7 +25,6 @@ final class PerfQueueOptions {
 
   private static final int MOST_INLINE = 1024;
   private static final int WRITE_INLINE = 220;
-  private static final int SEND_INLINE = 236;
   private static final int DATAGRAM_INLINE = 188;
 
   @Option(
@@ -188,7 +187,7 @@ final class PerfQueueOptions {
     }
     return switch (test.verb()) {
       case WRITE -> WRITE_INLINE;
-      case SEND -> type == QpType.UD ? DATAGRAM_INLINE : SEND_INLINE;
+      case SEND -> type == QpType.UD ? DATAGRAM_INLINE : Parameters.INLINE;
       case READ, ATOMIC -> 0;
     };
   }
