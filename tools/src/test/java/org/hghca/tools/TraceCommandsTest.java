@@ -8,8 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.hghca.programs.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -132,8 +134,15 @@ class TraceCommandsTest {
 
   @Test
   void traceEventsAreOneObjectWithNamedTracks() throws IOException {
-    CommandLineRun.of("demo", "--seconds=0.01", option("demo.json")).assertExit(0);
-    Map<String, Object> all = JSON.std.mapFrom(Files.readString(file("demo.json")));
+    CommandLineRun.of(
+            "bringup",
+            "-d",
+            "model:trace",
+            "--only=path.doorbell,loop.send,event.interrupt",
+            "--seconds=0",
+            option("run.json"))
+        .assertExit(0);
+    Map<String, Object> all = JSON.std.mapFrom(Files.readString(file("run.json")));
     List<?> events = (List<?>) all.get("traceEvents");
     Map<Object, Object> processes = new HashMap<>();
     Map<Object, Object> threads = new HashMap<>();
@@ -157,7 +166,7 @@ class TraceCommandsTest {
         assertThat(threads).containsKey(place);
       }
     }
-    assertThat(processes.values()).containsExactlyInAnyOrder("model:left", "model:right");
+    assertThat(processes.values()).containsExactly("model:trace");
     assertThat(threads.values())
         .contains("commands", "interrupts", "DMA", "function")
         .anyMatch(track -> track.toString().matches("QP 0x[0-9a-f]+"))
@@ -168,22 +177,40 @@ class TraceCommandsTest {
     return 1000 * ((Number) micros).doubleValue();
   }
 
-  /** A device rings before the other side sees the completion, and completions have a request. */
-  @Test
-  void completionsOfAQueuePairFollowItsDoorbells() throws IOException {
-    CommandLineRun.of("demo", "--seconds=0.01", option("demo.jsonl")).assertExit(0);
-    Map<String, Integer> outstanding = new HashMap<>();
+  /**
+   * A doorbell precedes the completions of its queue. A trace keeps the newest events: where a
+   * device's older ones are lost, a queue is judged from its first doorbell in the file on.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"0.01", "1"})
+  void completionsOfAQueuePairFollowItsDoorbells(String seconds) throws IOException {
+    CommandLineRun.of("demo", "--seconds=" + seconds, option("demo.jsonl")).assertExit(0);
+    Set<Object> incomplete = devicesThatLostEvents("demo.jsonl");
+    Set<String> rung = new HashSet<>();
     int seen = 0;
     for (Map<String, Object> event : events("demo.jsonl")) {
       String queue = event.get("device") + " " + event.get("qpn");
       if (event.get("kind").equals("doorbell") && event.containsKey("qpn")) {
-        outstanding.merge(queue, 1, Integer::sum);
+        rung.add(queue);
       } else if (event.get("kind").equals("cqe") && event.get("is_send").equals(1)) {
-        assertThat(outstanding).as(event.toString()).containsKey(queue);
-        seen++;
+        if (!incomplete.contains(event.get("device"))) {
+          assertThat(rung).as(event.toString()).contains(queue);
+        }
+        seen += rung.contains(queue) ? 1 : 0;
       }
     }
     assertThat(seen).isGreaterThan(10);
+  }
+
+  private Set<Object> devicesThatLostEvents(String name) throws IOException {
+    Set<Object> devices = new HashSet<>();
+    for (String line : Files.readAllLines(file(name))) {
+      Map<String, Object> object = JSON.std.mapFrom(line);
+      if (object.get("lost_data") instanceof Number lost && lost.longValue() > 0) {
+        devices.add(object.get("device"));
+      }
+    }
+    return devices;
   }
 
   @Test
@@ -201,7 +228,10 @@ class TraceCommandsTest {
     assertThat(of(events, "command")).allMatch(event -> event.get("status").equals("OK"));
     assertThat(of(events, "notification")).isNotEmpty();
     assertThat(of(events, "used")).isNotEmpty();
-    assertThat(titles(of(events, "cqe"))).contains("CQE SEND", "CQE RECV", "CQE RDMA_READ");
+    assertThat(titles(of(events, "cqe"))).contains("CQE RDMA_WRITE");
+    if (devicesThatLostEvents("demo.jsonl").isEmpty()) { // a fast machine writes more than is kept
+      assertThat(titles(of(events, "cqe"))).contains("CQE SEND", "CQE RECV", "CQE RDMA_READ");
+    }
     assertThat(of(events, "cqe"))
         .allMatch(event -> event.get("wr_id").toString().matches("0x[0-9a-f]+"));
   }
