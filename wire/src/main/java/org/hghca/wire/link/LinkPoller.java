@@ -44,7 +44,7 @@ public final class LinkPoller {
   /** So long after another thread has read a link it is left to that thread, in nanoseconds. */
   private static final long LEFT = 50_000;
 
-  /** So long the poller's thread waits for events where something may come without one. */
+  /** So long the poller's thread waits for events at most where other threads read a link. */
   private static final long SOON = 500_000;
 
   /** The open links; null where a slot is free. Replaced when it grows. */
@@ -292,16 +292,20 @@ public final class LinkPoller {
 
     /**
      * Has events wake the poller's thread, unless other threads read the link: then each packet
-     * would wake it for nothing. Returns false where no event will tell, so that it must be looked
-     * at again soon.
+     * would wake it for nothing.
+     *
+     * @return how long that thread may wait until it looks at the link, in nanoseconds: 0 where
+     *     something has come, {@code Long.MAX_VALUE} where an event tells
      */
-    boolean sleep() {
-      isAwake = isLeft() || link.sleeps() && !hasSleeping();
-      boolean arms = link.sleeps() || !isAwake;
+    long sleep() {
+      boolean left = isLeft();
+      boolean hasCome = !left && link.sleeps() && !hasSleeping();
+      isAwake = left || hasCome;
+      boolean arms = link.sleeps() || !left;
       if (isArmed != arms) {
         arm(arms);
       }
-      return !isAwake;
+      return hasCome ? 0 : left ? SOON : Long.MAX_VALUE;
     }
 
     /** Returns false where something has come already. */
@@ -437,19 +441,20 @@ public final class LinkPoller {
       TimeSlice.set(linux, TimeSlice.SHORTEST);
       do {
         long due = nextDeadline();
-        boolean pollsSoon = !sleep();
-        long most = pollsSoon ? System.nanoTime() + SOON : Long.MAX_VALUE;
+        long wait = sleep();
+        boolean looks = wait != Long.MAX_VALUE;
+        long most = looks ? System.nanoTime() + wait : Long.MAX_VALUE;
         int ready = linux.epollWait(epoll, events, millisTo(Math.min(due, most)));
         for (int i = 0; i < ready; i++) {
           int told = events.get(INT, (long) i * EVENT + EVENT_DATA);
           if (told == WAKE) {
             linux.read(wakeup, count);
-            pollsSoon = true;
+            looks = true;
           } else {
             read(told);
           }
         }
-        if (pollsSoon || due != Long.MAX_VALUE) {
+        if (looks || due != Long.MAX_VALUE) {
           readOverdue();
         }
       } while (!ends());
@@ -466,14 +471,14 @@ public final class LinkPoller {
       }
     }
 
-    /** Returns false where a link must be looked at again soon, though no event tells. */
-    private boolean sleep() {
-      boolean all = true;
+    /** How long it may wait for events, in nanoseconds; {@code Long.MAX_VALUE}: for ever. */
+    private long sleep() {
+      long wait = Long.MAX_VALUE;
       Place[] present = places;
       for (Place place : present) {
-        all &= place == null || place.sleep();
+        wait = place == null ? wait : Math.min(wait, place.sleep());
       }
-      return all;
+      return wait;
     }
 
     private void readOverdue() {
