@@ -1,8 +1,6 @@
 package org.hghca.tools.card;
 
 import java.io.IOException;
-import org.hghca.tools.raw.CommandRecord;
-import org.hghca.abi.Hcr;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -13,7 +11,9 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.tools.raw.CommandRecord;
 
 /**
  * The words behind {@code hcr}.

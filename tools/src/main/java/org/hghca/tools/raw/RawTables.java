@@ -151,8 +151,7 @@ public final class RawTables implements AutoCloseable {
     writePages(mapping, first, order);
     int index = nextMpt++;
     int key = KEY_VARIANT << KEY_VARIANT_SHIFT | index;
-    return enter(
-        mapping, index, MptFlags.MIO | MptFlags.REGION | access, key, pd, start, first);
+    return enter(mapping, index, MptFlags.MIO | MptFlags.REGION | access, key, pd, start, first);
   }
 
   /**
@@ -175,8 +174,7 @@ public final class RawTables implements AutoCloseable {
     writePages(region.mapping(), Math.toIntExact(first), order);
     Mpt old = region.entry();
     int key = old.key() + (1 << KEY_VARIANT_SHIFT);
-    return enter(
-        region.mapping(), region.index(), old.flags(), key, old.pd(), old.start(), first);
+    return enter(region.mapping(), region.index(), old.flags(), key, old.pd(), old.start(), first);
   }
 
   private RawRegion enter(
