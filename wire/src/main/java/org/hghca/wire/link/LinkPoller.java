@@ -4,7 +4,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.hghca.linux.Linux;
@@ -45,10 +44,7 @@ public final class LinkPoller {
   /** So long after another thread has read a link it is left to that thread, in nanoseconds. */
   private static final long LEFT = 50_000;
 
-  /** For so long the poller's thread sleeps where all that is ready is left to other threads. */
-  private static final long REST = 100_000;
-
-  /** So long the poller's thread waits for events where something may come without one. */
+  /** So long the poller's thread waits for events at most where other threads read a link. */
   private static final long SOON = 500_000;
 
   /** The open links; null where a slot is free. Replaced when it grows. */
@@ -99,8 +95,16 @@ public final class LinkPoller {
     while (index < places.length && places[index] != null) {
       index++;
     }
+    Place place;
+    try {
+      place = new Place(index, link, user);
+    } catch (RuntimeException | Error e) {
+      if (open == 0) {
+        round.wake(); // to end
+      }
+      throw e;
+    }
     Place[] more = Arrays.copyOf(places, Math.max(places.length, index + 1));
-    Place place = new Place(index, link, user);
     more[index] = place;
     places = more;
     open++;
@@ -170,6 +174,12 @@ public final class LinkPoller {
     private final Link link;
     private final LinkUser user;
 
+    /** The descriptors of the link: an epoll instance, on which the poller's thread waits. */
+    private final int descriptors;
+
+    /** Whether it waits on them; used by that thread. */
+    private boolean isArmed = true;
+
     /**
      * Held while the link is read and the user is called, and to close; fair, so that a close gets
      * its turn.
@@ -197,21 +207,22 @@ public final class LinkPoller {
       this.index = index;
       this.link = link;
       this.user = user;
+      this.descriptors = round.place(index);
     }
 
     @Override
     public void add(int descriptor, int events) {
-      round.control(ADD, descriptor, events, index);
+      round.control(descriptors, ADD, descriptor, events, index);
     }
 
     @Override
     public void change(int descriptor, int events) {
-      round.control(MODIFY, descriptor, events, index);
+      round.control(descriptors, MODIFY, descriptor, events, index);
     }
 
     @Override
     public void remove(int descriptor) {
-      round.control(DELETE, descriptor, 0, index);
+      round.control(descriptors, DELETE, descriptor, 0, index);
     }
 
     @Override
@@ -224,6 +235,9 @@ public final class LinkPoller {
       busy.lock();
       try {
         link.open(this);
+        if (link.sleeps()) {
+          pollSoon();
+        }
       } catch (RuntimeException | Error e) {
         close();
         throw e;
@@ -276,18 +290,44 @@ public final class LinkPoller {
       return wanted || link.deadline() <= now || isAwake && !isLeft();
     }
 
-    /** Returns false where it must be looked at again soon, since no event will tell. */
-    boolean sleep() {
-      if (!link.sleeps()) {
-        return true;
+    /**
+     * Has events wake the poller's thread, unless other threads read the link: then each packet
+     * would wake it for nothing.
+     *
+     * @return how long that thread may wait until it looks at the link, in nanoseconds: 0 where
+     *     something has come, {@code Long.MAX_VALUE} where an event tells
+     */
+    long sleep() {
+      boolean left = isLeft();
+      boolean hasCome = !left && link.sleeps() && !hasSleeping();
+      isAwake = left || hasCome;
+      boolean arms = link.sleeps() || !left;
+      if (isArmed != arms) {
+        arm(arms);
       }
+      return hasCome ? 0 : left ? SOON : Long.MAX_VALUE;
+    }
+
+    /** Returns false where something has come already. */
+    private boolean hasSleeping() {
       busy.lock();
       try {
-        isAwake = !closed && (isLeft() || !user.sleep(link));
+        return closed || user.sleep(link);
       } finally {
         busy.unlock();
       }
-      return !isAwake;
+    }
+
+    private void arm(boolean arms) {
+      busy.lock();
+      try {
+        if (!closed) {
+          isArmed = arms;
+          round.await(descriptors, arms ? LinkWatch.READABLE : 0, index);
+        }
+      } finally {
+        busy.unlock();
+      }
     }
 
     private void failed(Throwable e) {
@@ -323,6 +363,7 @@ public final class LinkPoller {
         }
         closed = true;
         link.close();
+        round.linux.close(descriptors);
       } finally {
         busy.unlock();
       }
@@ -351,19 +392,41 @@ public final class LinkPoller {
       wakeup = linux.eventfd(0, CLOSE_ON_EXEC | NONBLOCK);
       try {
         LinuxFailures.check(wakeup, "a link", "eventfd");
-        control(ADD, wakeup, LinkWatch.READABLE, WAKE);
+        control(epoll, ADD, wakeup, LinkWatch.READABLE, WAKE);
       } catch (RuntimeException e) {
         close();
         throw e;
       }
     }
 
-    void control(int operation, int descriptor, int wanted, int told) {
+    /**
+     * An epoll instance for the descriptors of a link, of which the thread waits for any.
+     *
+     * @throws LinkException when there is no descriptor left
+     */
+    int place(int index) {
+      int created = linux.epollCreate(CLOSE_ON_EXEC);
+      LinuxFailures.check(created, "a link", "epoll_create1");
+      try {
+        control(epoll, ADD, created, LinkWatch.READABLE, index);
+      } catch (RuntimeException e) {
+        linux.close(created);
+        throw e;
+      }
+      return created;
+    }
+
+    /** Waits for the descriptors of a link, or no longer. */
+    void await(int descriptors, int events, int index) {
+      control(epoll, MODIFY, descriptors, events, index);
+    }
+
+    void control(int set, int operation, int descriptor, int wanted, int told) {
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment event = arena.allocate(EVENT, 4);
         event.set(INT, 0, wanted);
         event.set(INT, EVENT_DATA, told);
-        int answer = linux.epollControl(epoll, operation, descriptor, event);
+        int answer = linux.epollControl(set, operation, descriptor, event);
         LinuxFailures.check(answer, "a link", "epoll_ctl");
       }
     }
@@ -378,51 +441,44 @@ public final class LinkPoller {
       TimeSlice.set(linux, TimeSlice.SHORTEST);
       do {
         long due = nextDeadline();
-        boolean pollsSoon = !sleep();
-        long most = pollsSoon ? System.nanoTime() + SOON : Long.MAX_VALUE;
+        long wait = sleep();
+        boolean looks = wait != Long.MAX_VALUE;
+        long most = looks ? System.nanoTime() + wait : Long.MAX_VALUE;
         int ready = linux.epollWait(epoll, events, millisTo(Math.min(due, most)));
-        boolean left = ready > 0;
         for (int i = 0; i < ready; i++) {
           int told = events.get(INT, (long) i * EVENT + EVENT_DATA);
           if (told == WAKE) {
             linux.read(wakeup, count);
-            pollsSoon = true;
-            left = false;
+            looks = true;
           } else {
-            left &= !read(told);
+            read(told);
           }
         }
-        if (left) {
-          LockSupport.parkNanos(REST);
-        }
-        if (pollsSoon || due != Long.MAX_VALUE) {
+        if (looks || due != Long.MAX_VALUE) {
           readOverdue();
         }
       } while (!ends());
     }
 
-    /** Returns false where a link is left to another thread. */
-    private boolean read(int index) {
+    private void read(int index) {
       Place place = places[index];
       if (place == null) {
-        return true;
+        return;
       }
       place.link.woken();
-      if (place.isLeft()) {
-        return false;
+      if (!place.isLeft()) {
+        place.ready(batch);
       }
-      place.ready(batch);
-      return true;
     }
 
-    /** Returns false where a link must be looked at again soon, though no event tells. */
-    private boolean sleep() {
-      boolean all = true;
+    /** How long it may wait for events, in nanoseconds; {@code Long.MAX_VALUE}: for ever. */
+    private long sleep() {
+      long wait = Long.MAX_VALUE;
       Place[] present = places;
       for (Place place : present) {
-        all &= place == null || place.sleep();
+        wait = place == null ? wait : Math.min(wait, place.sleep());
       }
-      return all;
+      return wait;
     }
 
     private void readOverdue() {

@@ -227,6 +227,35 @@ final class LinkPollerTest {
     own[0].read();
   }
 
+  /** Each packet would wake the poller's thread for nothing. */
+  @Test
+  void aThreadThatReadsByItselfLetsThePollersThreadSleep() {
+    FaultyLinux linux = new FaultyLinux();
+    AtomicInteger events = new AtomicInteger();
+    linux.answer(
+        "epollWait",
+        arguments -> {
+          int ready =
+              Linux.system()
+                  .epollWait((int) arguments[0], (MemorySegment) arguments[1], (int) arguments[2]);
+          events.addAndGet(Math.max(0, ready));
+          return ready;
+        });
+    AtomicInteger came = new AtomicInteger();
+    Link link = Links.open("udp:127.0.1.1", OPTIONS);
+    try (LinkPoller.Attachment own =
+        new LinkPoller(linux::system).add(link, batch -> came.addAndGet(batch.count()))) {
+      for (int packets = 1; packets <= 20_000; packets++) {
+        own.read();
+        sendTo(link, 0);
+        while (came.get() < packets) {
+          own.read();
+        }
+      }
+    }
+    assertThat(events).hasValueLessThan(1000);
+  }
+
   /** A peer's question fills no batch, but its answer must leave by the thread that reads. */
   @Test
   void aThreadThatReadsByItselfAnswersNeighbors() throws IOException {
