@@ -6,10 +6,12 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** The comparison of software devices runs; its streams compare the memories at their end. */
+@Tag("long")
 @Isolated("it takes over the standard output")
 class OneProcessTest {
   private static String printed(String... arguments) throws InterruptedException {

@@ -20,6 +20,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A server whose process gets SIGKILL, and its software HCA with it. By TCP the kernel tells the
  * client; by InfiniBand nobody is left to tell, and time limits and retries end what waits.
  */
+@Tag("long")
 @ParameterizedClass
 @EnumSource(CarrierKind.class)
 class KilledServerTest {

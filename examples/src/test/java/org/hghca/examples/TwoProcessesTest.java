@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each program in two processes, on software HCAs that reach each other over UDP. */
+@Tag("long")
 class TwoProcessesTest {
   private static final String SERVER = "model:a?net=udp:127.0.0.1";
   private static final String CLIENT = "model:b?net=udp:127.0.0.2";

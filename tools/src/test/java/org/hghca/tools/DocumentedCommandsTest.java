@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.hghca.tools.CommandPlan.Kind;
 import org.hghca.tools.CommandPlan.Section;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * shell: in a network namespace that has the addresses and interfaces of the pages, with a folder
  * in the place of /tmp. What the file {@link CommandPlan#FILE} excepts is only parsed.
  */
+@Tag("long")
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT) // it waits for processes of its own
 class DocumentedCommandsTest {

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.hghca.conformance.process.OtherJvm;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The code in {@code docs/library.md} is that of the consumers, and their programs work. {@code
  * consumers/run} runs their builds.
  */
+@Tag("long")
 class LibraryPageTest {
   private static final Pattern BLOCK =
       Pattern.compile("^```(?:xml|java)\\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);

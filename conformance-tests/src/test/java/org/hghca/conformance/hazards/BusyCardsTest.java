@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * -Dhghca.soak=PT10M} runs that long with many queue pairs, and {@code -Dhghca.packets=33554432}
  * sends so many packets of a connection in each direction.
  */
+@Tag("long")
 @Timeout(value = 7, unit = TimeUnit.DAYS)
 class BusyCardsTest {
   private static final Duration TIME = Duration.parse(System.getProperty("hghca.soak", "PT0S"));

@@ -16,10 +16,12 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevices;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** Resident memory of a process after its regions and queues were closed, with the device open. */
+@Tag("long")
 @Isolated("it counts what the process has")
 class MemoryGoesBackTest {
   private static final int MEBIBYTE = 1 << 20;

@@ -27,6 +27,7 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.user.UserServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -38,6 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Registered memory that is not mapped, or no longer, on a software device: in a JVM of its own,
  * which must not crash, and whose device must serve others afterwards.
  */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT) // it waits for processes of its own
 class MemoryThatEndsTest {
   private static final String INLINE = "model:memory?mode=inline";

@@ -15,10 +15,12 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.user.UserServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** JVMs that deny native code, or {@code sun.misc.Unsafe}. */
+@Tag("long")
 class NativeAccessTest {
   private static final String NO_NATIVE = "--illegal-native-access=deny";
   private static final String NATIVE = "--enable-native-access=ALL-UNNAMED";

@@ -17,6 +17,7 @@ import org.hghca.abi.Bar;
 import org.hghca.conformance.abi.Vectors;
 import org.hghca.conformance.rtl.RandomTransfers.Program;
 import org.hghca.wire.PacketOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * requests that are rung together only the effects that follow from their order are compared, since
  * the recorded card fetches and writes in parallel.
  */
+@Tag("long")
 class RandomTransferReplayTest {
   private static final int CQE = 32;
   private static final int SEND_CQ = 4;

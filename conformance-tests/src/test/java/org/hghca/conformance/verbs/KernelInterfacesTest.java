@@ -15,6 +15,7 @@ import org.hghca.conformance.lab.TestTool;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * allowed ({@code unshare -rn}): the RC suite over packet sockets at the two ends of a veth pair,
  * and over UDP between IPv6 addresses.
  */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT) // it waits for processes of its own
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
 class KernelInterfacesTest {

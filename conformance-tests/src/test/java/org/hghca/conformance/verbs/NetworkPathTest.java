@@ -17,6 +17,7 @@ import org.hghca.verbs.RoceEntropy;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * The network headers of packets as the kernel's UDP sockets have received them, read by Wireshark.
  */
+@Tag("long")
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
 class NetworkPathTest {
   private static final String LEFT = "127.0.6.25";

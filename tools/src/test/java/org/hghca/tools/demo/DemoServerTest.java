@@ -29,12 +29,14 @@ import org.hghca.tools.Main;
 import org.hghca.tools.OwnProgram;
 import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Server and client of the demo, each with its own HCA: in two threads, and in two processes. */
+@Tag("long")
 class DemoServerTest {
   private static final String LEFT = "model:left?cable=demo-server";
   private static final String RIGHT = "model:right?cable=demo-server";

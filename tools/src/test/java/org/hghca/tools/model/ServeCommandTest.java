@@ -26,10 +26,12 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.kernel.Machine;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The served software HCA is available when the command reports it, and gone when it ends. */
+@Tag("long")
 final class ServeCommandTest {
   @TempDir Path directory;
 

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import org.hghca.tools.CommandLineRun;
 import org.hghca.tools.OwnProgram;
 import org.hghca.tools.RunningCommand;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A side of a program of perftest whose peer, with its software HCA, is killed meanwhile. */
+@Tag("long")
 @ResourceLock(PerfPeerKilledTest.OURS) // one of its tests at a time
 @Execution(ExecutionMode.CONCURRENT) // it waits for processes of its own
 class PerfPeerKilledTest {

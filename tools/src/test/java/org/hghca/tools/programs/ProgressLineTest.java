@@ -12,11 +12,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.hghca.tools.OwnProgram;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The line of a terminal that says how far a measurement is, of a process of its own. */
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT) // it waits for processes of its own
 class ProgressLineTest {
   private static final Path SCRIPT = Path.of("/usr/bin/script");

@@ -19,6 +19,7 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A server that corrupts its replies at random: each call ends in time with a value or a {@link
  * VfioException}, and nothing is left behind.
  */
+@Tag("long")
 final class UserFuzzTest {
   private static final int ROUNDS = 40;
 

@@ -14,12 +14,14 @@ import java.util.concurrent.TimeUnit;
 import org.hghca.tools.CommandLineRun;
 import org.hghca.tools.OwnProgram;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A report is there when the program ends before its time, and the board is given back. */
+@Tag("long")
 class BringupEndTest {
   private static final String CARD = "vfio-user:";
 
