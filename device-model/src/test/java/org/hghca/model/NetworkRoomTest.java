@@ -2,6 +2,7 @@ package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -36,7 +37,10 @@ final class NetworkRoomTest {
                     room.set(flushes);
                     yield null;
                   }
-                  default -> null;
+                  default ->
+                      method.isDefault()
+                          ? InvocationHandler.invokeDefault(self, method, arguments)
+                          : null;
                 });
   }
 
