@@ -105,8 +105,6 @@ class DeviceRemovalTest {
   @Test
   void connectionEndsAndIsClosedByTheProgram() throws Exception {
     try (Context peer = RdmaDevices.open("model:stays?cable=removed&ip=10.0.0.2")) {
-      introduce(context, peer);
-      introduce(peer, context);
       RdmaOptions options = RdmaOptions.DEFAULT.withCarrier(kind).withTimeout(TwoDevices.SOON);
       RdmaConnection passive;
       RdmaConnection active;
@@ -121,9 +119,5 @@ class DeviceRemovalTest {
       passive.close();
       active.close();
     }
-  }
-
-  private static void introduce(Context one, Context other) {
-    other.queryGidTable().forEach(entry -> one.addNeighbor(entry.gid(), other.queryPort(1).mac()));
   }
 }

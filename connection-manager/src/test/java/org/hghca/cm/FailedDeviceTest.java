@@ -12,11 +12,9 @@ import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.cm.ib.FaultyDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -36,18 +34,6 @@ class FailedDeviceTest {
 
   private static RdmaOptions options(Context context) {
     return RdmaOptions.DEFAULT.withDevice(context).withTimeout(SOON);
-  }
-
-  @BeforeEach
-  void introduce() {
-    introduce(left, right);
-    introduce(right, left);
-  }
-
-  private static void introduce(Context one, Context other) {
-    for (GidEntry entry : other.queryGidTable()) {
-      one.addNeighbor(entry.gid(), other.queryPort(1).mac());
-    }
   }
 
   @AfterEach

@@ -12,7 +12,6 @@ import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpState;
@@ -60,12 +59,6 @@ class LostConfirmationTest {
       memory = pd.allocate(64, AccessFlag.LOCAL_WRITE);
     }
 
-    void knows(End other) {
-      for (GidEntry entry : other.context.queryGidTable()) {
-        context.addNeighbor(entry.gid(), other.context.queryPort(1).mac());
-      }
-    }
-
     QueuePairConfig config() {
       return QueuePairConfig.rc(cq, cq);
     }
@@ -97,8 +90,6 @@ class LostConfirmationTest {
 
   /** Asks; the second datagram of the client, which is RTU, will be lost. */
   LostConfirmationTest() throws InterruptedException {
-    client.knows(server);
-    server.knows(client);
     listener.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.2"), 0));
     listener.listen(1);
     active.resolveAddress(listener.localAddress(), SOON);

@@ -15,11 +15,9 @@ import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.cm.device.SharedDevice;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,13 +26,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Connecting to the wildcard address, which is this host, and to addresses that no peer has. */
 class ThisHostTest {
   private final Context context = RdmaDevices.open("model:thishost?cable=thishost&ip=10.0.0.1");
-
-  @BeforeEach
-  void knowsItself() {
-    for (GidEntry entry : context.queryGidTable()) {
-      context.addNeighbor(entry.gid(), context.queryPort(1).mac());
-    }
-  }
 
   @AfterEach
   void close() {

@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairConfig;
@@ -40,14 +39,6 @@ final class TwoDevices implements AutoCloseable {
       channel = EventChannel.open(context);
       pd = context.allocateProtectionDomain();
       cq = context.createCompletionQueue(256);
-    }
-
-    /** A cable resolves no addresses. */
-    private void knows(Device other) {
-      long mac = other.context.queryPort(1).mac();
-      for (GidEntry entry : other.context.queryGidTable()) {
-        context.addNeighbor(entry.gid(), mac);
-      }
     }
 
     CmId id(PortSpace space) {
@@ -92,8 +83,6 @@ final class TwoDevices implements AutoCloseable {
     String cable = "cm" + CABLES.incrementAndGet();
     client = new Device("model:%sa?cable=%s&ip=10.0.0.1%s".formatted(cable, cable, more));
     server = new Device("model:%sb?cable=%s&ip=10.0.0.2%s".formatted(cable, cable, more));
-    client.knows(server);
-    server.knows(client);
   }
 
   /** A free port of the server: at a TCP address of this host, or at the device's. */

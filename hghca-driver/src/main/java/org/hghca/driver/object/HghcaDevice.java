@@ -16,11 +16,13 @@ import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.Undo;
 import org.hghca.provider.address.KernelNeighbors;
 import org.hghca.provider.address.Neighbors;
+import org.hghca.provider.address.SegmentNeighbors;
 import org.hghca.provider.object.AbstractContext;
 import org.hghca.provider.object.AbstractDevice;
 import org.hghca.provider.queue.RingNumbers;
 import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.Locator;
 
 /**
  * A card that this process owns and has brought up: its command interface, tables and numbers,
@@ -98,8 +100,9 @@ public final class HghcaDevice extends AbstractDevice {
 
   /** The kernel's network has nothing to do with that of a software HCA. */
   private static Neighbors neighbors(Card card) {
-    boolean isCard = card.function().locator().scheme().equals("pci");
-    return isCard ? new Neighbors(new KernelNeighbors()) : new Neighbors();
+    Locator locator = card.function().locator();
+    boolean isCard = locator.scheme().equals("pci");
+    return new Neighbors(isCard ? new KernelNeighbors() : new SegmentNeighbors(locator));
   }
 
   /** Notifies all objects that the device is dead. Under any lock. */
@@ -123,10 +126,12 @@ public final class HghcaDevice extends AbstractDevice {
       undo.forget();
     }
     family.start();
+    joinSegment();
   }
 
   /** The first step of the shutdown. */
   public void stop() {
+    leaveSegment();
     srqRefill().stop();
     family.stop();
     events.close();

@@ -9,7 +9,7 @@ import org.hghca.verbs.VerbsException;
 
 /**
  * The Ethernet address of each GID: as the program has told it, as a link-local GID contains it, or
- * as a table of the system has it. The card does no address resolution. Thread-safe.
+ * as a table that others keep has it. The card does no address resolution. Thread-safe.
  */
 public final class Neighbors {
   private final Map<Gid, Long> known = new ConcurrentHashMap<>();
@@ -28,7 +28,7 @@ public final class Neighbors {
   }
 
   /**
-   * Neighbors of a device in a network that the system knows.
+   * Neighbors of a device in a network that others know.
    *
    * @param table asked for what the program has not told
    */
@@ -50,8 +50,7 @@ public final class Neighbors {
   }
 
   /**
-   * The MAC of a GID: the registered one, else the one in a link-local GID, else that of the
-   * system's table.
+   * The MAC of a GID: the registered one, else the one in a link-local GID, else that of the table.
    *
    * @throws VerbsException EINVAL when it is not known, with the fix
    */

@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import org.hghca.provider.DeferredFree;
 import org.hghca.provider.Health;
 import org.hghca.provider.address.Neighbors;
+import org.hghca.provider.address.SegmentNeighbors;
 import org.hghca.provider.srq.SrqRefill;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.PciFunction;
@@ -18,6 +19,7 @@ public abstract class AbstractDevice {
   private final DeferredFree deferredFree;
   private final LinkAddress address;
   private final Neighbors neighbors;
+  private final SegmentNeighbors segment;
   private final Runnable takeDown;
   private final BufferPool buffers;
   private final SrqRefill srqRefill;
@@ -45,6 +47,7 @@ public abstract class AbstractDevice {
     this.deferredFree = deferredFree;
     this.address = address;
     this.neighbors = neighbors;
+    this.segment = new SegmentNeighbors(function.locator());
     this.takeDown = takeDown;
     this.buffers = new BufferPool(function.memory());
     this.srqRefill = new SrqRefill(function.locator().name(), health, onRefillFailure);
@@ -85,6 +88,16 @@ public abstract class AbstractDevice {
   /** The contexts that are open. */
   public final Set<AbstractContext> contexts() {
     return contexts;
+  }
+
+  /** The last step of the bring-up: devices at the same cable or hub find its port. */
+  protected final void joinSegment() {
+    segment.join(address);
+  }
+
+  /** The first step of the shutdown. */
+  protected final void leaveSegment() {
+    segment.leave(address);
   }
 
   /** Shuts the device down and releases it. It has no contexts any more. */

@@ -6,6 +6,7 @@ import org.hghca.provider.DeferredFree;
 import org.hghca.provider.Health;
 import org.hghca.provider.address.KernelNeighbors;
 import org.hghca.provider.address.Neighbors;
+import org.hghca.provider.address.SegmentNeighbors;
 import org.hghca.provider.object.AbstractContext;
 import org.hghca.provider.object.AbstractDevice;
 import org.hghca.verbs.AsyncEventType;
@@ -72,7 +73,7 @@ final class RoceDevice extends AbstractDevice {
     }
     return LinkAddress.findsNeighbors(locator)
         ? new Neighbors(gid -> OptionalLong.of(SOME_MAC))
-        : new Neighbors();
+        : new Neighbors(new SegmentNeighbors(locator));
   }
 
   private void portChanged(AsyncEventType type) {
@@ -81,9 +82,11 @@ final class RoceDevice extends AbstractDevice {
 
   void start() {
     events.start();
+    joinSegment();
   }
 
   void stop() {
+    leaveSegment();
     srqRefill().stop();
     events.stop();
   }
