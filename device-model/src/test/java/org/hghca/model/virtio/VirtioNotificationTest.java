@@ -6,9 +6,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Register writes while another thread does the steps of the card: none is lost. */
+@Tag("long")
 class VirtioNotificationTest {
   private static final int ROUNDS = 200_000;
   private static final Duration PATIENCE = Duration.ofSeconds(20);

@@ -2,7 +2,9 @@ package org.hghca.tools.programs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,9 +65,23 @@ class RdmacmCommandsTest {
     return running;
   }
 
-  /** Runs a client, again while its server does not listen yet: servers print no such thing. */
+  /**
+   * Runs a client, again while its server does not listen yet: servers print no such thing. A
+   * request that comes before the server's device is open is lost, and repeated after 4 s.
+   */
   private CommandLineRun client(String command) throws Exception {
+    awaitServer();
     return RunningCommand.client(REFUSED, () -> start(CLIENT, command));
+  }
+
+  /** Waits until the first command has its UDP socket, or has ended. */
+  private void awaitServer() throws IOException {
+    String bound = "%s:%04X ".formatted("3305007F", 4791); // 127.0.5.51
+    while (!started.isEmpty()
+        && !started.getFirst().hasEnded()
+        && !Files.readString(Path.of("/proc/net/udp")).contains(bound)) {
+      Thread.onSpinWait();
+    }
   }
 
   private static void assertPrints(CommandLineRun run, String out) {

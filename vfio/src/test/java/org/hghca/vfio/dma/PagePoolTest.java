@@ -11,11 +11,13 @@ import java.util.List;
 import java.util.Random;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("long")
 class PagePoolTest {
   private static final long HUGE = MemorySource.HUGE_PAGE;
   private static final long MEBIBYTE = 1 << 20;

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.PortAddresses;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Reports of multicast groups to a bridge of Linux that snoops and queries, in a network namespace:
  * its database of groups shows what it has understood.
  */
+@Tag("long")
 final class KernelMembershipTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
   private static final long IPV4_GROUP = IpAddress.lowOfIpv4(0xef01_0203);

@@ -20,6 +20,7 @@ import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.board.BringupOptions;
 import org.hghca.tools.bringup.step.StepResult;
 import org.hghca.tools.bringup.step.Verdict;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * and virtio, and on the RTL where its cell differs from that of S; all cells with {@code
  * -Dhghca.faults=all}.
  */
+@Tag("long")
 class BringupFaultsTest {
   private static final List<String> CARDS = List.of("s", "r1", "r2", "virtio");
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");

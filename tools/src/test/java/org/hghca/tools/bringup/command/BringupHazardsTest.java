@@ -66,7 +66,8 @@ class BringupHazardsTest {
 
     assertThat(wrap.verdict()).as("%s %s", wrap.reason(), wrap.seen()).isEqualTo(Verdict.PASS);
     assertThat(wrap.seen().toString())
-        .containsPattern("a completion of the SEND with the last PSN, and .* more")
+        .containsPattern(
+            "a completion of the SEND with the last PSN,? and (.* more|more without end)")
         .contains("another queue pair is dead: this card does not survive its PSN wrap")
         .contains("after the reset the card works");
   }
