@@ -12,7 +12,6 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -89,29 +88,6 @@ public final class SideChannel implements AutoCloseable {
       throw interrupted(e);
     } catch (IOException e) {
       throw new PeerException("port %d: %s".formatted(port, e.getMessage()), e);
-    }
-  }
-
-  /**
-   * Two ends that are connected, in this process.
-   *
-   * @param limit longest wait for each message
-   * @throws PeerException when they cannot be connected
-   */
-  public static List<SideChannel> pair(Duration limit) throws InterruptedException {
-    try (ServerSocketChannel listener = ServerSocketChannel.open()) {
-      listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1);
-      SideChannel client = connect((InetSocketAddress) listener.getLocalAddress(), limit);
-      try {
-        return List.of(new SideChannel(listener.accept(), limit), client);
-      } catch (IOException | RuntimeException e) {
-        client.close();
-        throw e;
-      }
-    } catch (ClosedByInterruptException e) {
-      throw interrupted(e);
-    } catch (IOException e) {
-      throw new PeerException("two ends on this machine: " + e.getMessage(), e);
     }
   }
 

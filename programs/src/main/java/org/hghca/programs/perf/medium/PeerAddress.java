@@ -36,7 +36,7 @@ public record PeerAddress(
   /** Bytes of a message with GID. */
   static final int LENGTH_WITH_GID = 108;
 
-  /** Bytes of a message over the connection manager: a structure of perftest. */
+  /** Bytes of a message that is no text: a structure of perftest. */
   static final int STRUCTURE = 56;
 
   /** What a side sends that has no queue pair yet. */

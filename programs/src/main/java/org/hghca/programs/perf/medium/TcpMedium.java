@@ -2,7 +2,6 @@ package org.hghca.programs.perf.medium;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import org.hghca.programs.peer.PeerException;
 import org.hghca.programs.peer.SideChannel;
 
@@ -36,16 +35,6 @@ public final class TcpMedium implements Medium {
    */
   public static TcpMedium accept(int port, Duration limit) throws InterruptedException {
     return new TcpMedium(SideChannel.accept(port, limit));
-  }
-
-  /**
-   * Two ends that are connected, in this process: the server's and the client's.
-   *
-   * @param limit longest wait for each message
-   */
-  public static List<Medium> pair(Duration limit) throws InterruptedException {
-    List<SideChannel> ends = SideChannel.pair(limit);
-    return List.of(new TcpMedium(ends.getFirst()), new TcpMedium(ends.getLast()));
   }
 
   @Override

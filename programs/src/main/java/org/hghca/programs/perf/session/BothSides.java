@@ -13,8 +13,8 @@ import org.hghca.programs.perf.PerfException;
 import org.hghca.programs.perf.PerfTest;
 import org.hghca.programs.perf.medium.Conversation;
 import org.hghca.programs.perf.medium.Device;
+import org.hghca.programs.perf.medium.LocalMedium;
 import org.hghca.programs.perf.medium.Medium;
-import org.hghca.programs.perf.medium.TcpMedium;
 import org.hghca.programs.perf.result.Course;
 import org.hghca.programs.perf.result.Figure;
 import org.hghca.programs.perf.run.Watcher;
@@ -135,14 +135,7 @@ public final class BothSides implements AutoCloseable {
    * @throws org.hghca.verbs.VerbsException when a verb of a side does
    */
   public Outcome run(Parameters parameters, Watcher watcher) {
-    try {
-      return run(parameters, watcher, TcpMedium.pair(Conversation.SOON));
-    } catch (InterruptedException _) {
-      return new Outcome(List.of(), new PerfDocument(), List.of(), false);
-    }
-  }
-
-  private Outcome run(Parameters parameters, Watcher watcher, List<Medium> ends) {
+    List<Medium> ends = LocalMedium.pair(Conversation.SOON);
     BlockingQueue<Side> ended = new LinkedBlockingQueue<>();
     AtomicReference<RuntimeException> failure = new AtomicReference<>();
     Side waiting =

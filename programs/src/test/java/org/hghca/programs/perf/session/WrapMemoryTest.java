@@ -26,9 +26,9 @@ import org.hghca.programs.perf.Parameters.Route;
 import org.hghca.programs.perf.PerfTest;
 import org.hghca.programs.perf.medium.Conversation;
 import org.hghca.programs.perf.medium.Device;
+import org.hghca.programs.perf.medium.LocalMedium;
 import org.hghca.programs.perf.medium.Medium;
 import org.hghca.programs.perf.medium.PeerAddress;
-import org.hghca.programs.perf.medium.TcpMedium;
 import org.hghca.programs.perf.result.Limits;
 import org.hghca.programs.perf.run.Watcher;
 import org.hghca.verbs.Gid;
@@ -124,7 +124,7 @@ class WrapMemoryTest {
   void bothSidesTakeTheMemoryOfEachQueuePairOfTheOther() throws Exception {
     OfferingDevice server = device("r1", OURS);
     OfferingDevice client = new OfferingDevice(server.real(), Optional.of(THEIRS));
-    List<Medium> ends = TcpMedium.pair(Conversation.SOON);
+    List<Medium> ends = LocalMedium.pair(Conversation.SOON);
     CompletableFuture<Boolean> waiting = start(server, QpType.RC, ends.getFirst(), false);
     CompletableFuture<Boolean> measuring = start(client, QpType.RC, ends.getLast(), true);
 
@@ -166,7 +166,7 @@ class WrapMemoryTest {
   @EnumSource(names = {"RC", "UC"})
   void deviceWhosePsnsWrapSaysNothingOfIt(QpType type) throws Exception {
     OfferingDevice device = device("s", OURS);
-    List<Medium> ends = TcpMedium.pair(Conversation.SOON);
+    List<Medium> ends = LocalMedium.pair(Conversation.SOON);
     CompletableFuture<Boolean> _ = start(device, type, ends.getFirst(), false);
     Medium client = ends.getLast();
 
@@ -181,7 +181,7 @@ class WrapMemoryTest {
   @Test
   void unreliableQueuePairsOfferNothing() throws Exception {
     OfferingDevice device = device("r1", OURS);
-    List<Medium> ends = TcpMedium.pair(Conversation.SOON);
+    List<Medium> ends = LocalMedium.pair(Conversation.SOON);
     CompletableFuture<Boolean> _ = start(device, QpType.UC, ends.getFirst(), false);
     String plain = AGREEMENT.formatted("UC");
     assertThat(agree(ends.getLast(), plain)).isEqualTo(plain);
@@ -192,7 +192,7 @@ class WrapMemoryTest {
   @Test
   void peerThatSaysNothingOfItIsOfferedNothing() throws Exception {
     OfferingDevice device = device("r1", OURS);
-    List<Medium> ends = TcpMedium.pair(Conversation.SOON);
+    List<Medium> ends = LocalMedium.pair(Conversation.SOON);
     CompletableFuture<Boolean> _ = start(device, QpType.RC, ends.getFirst(), false);
     Medium client = ends.getLast();
 
@@ -207,7 +207,7 @@ class WrapMemoryTest {
   @Test
   void offersAreExchangedBeforeAddresses() throws Exception {
     OfferingDevice device = device("r1", OURS);
-    List<Medium> ends = TcpMedium.pair(Conversation.SOON);
+    List<Medium> ends = LocalMedium.pair(Conversation.SOON);
     CompletableFuture<Boolean> _ = start(device, QpType.RC, ends.getFirst(), false);
     Medium client = ends.getLast();
 
@@ -231,7 +231,7 @@ class WrapMemoryTest {
       })
   void malformedOfferIsNamed(String offer) throws Exception {
     OfferingDevice device = device("r1", OURS);
-    List<Medium> ends = TcpMedium.pair(Conversation.SOON);
+    List<Medium> ends = LocalMedium.pair(Conversation.SOON);
     CompletableFuture<Boolean> run = start(device, QpType.RC, ends.getFirst(), false);
     Medium client = ends.getLast();
 
