@@ -140,16 +140,6 @@ public final class CmMedium implements Medium {
   }
 
   @Override
-  public void writeAddress(PeerAddress own) throws InterruptedException {
-    write(own.toStructure());
-  }
-
-  @Override
-  public PeerAddress readAddress() throws InterruptedException {
-    return PeerAddress.ofStructure(read("its address", PeerAddress.STRUCTURE));
-  }
-
-  @Override
   public void close() {
     opened.close();
   }

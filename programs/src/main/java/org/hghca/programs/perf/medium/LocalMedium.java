@@ -86,16 +86,6 @@ public final class LocalMedium implements Medium {
     return ByteBuffer.wrap(more);
   }
 
-  @Override
-  public void writeAddress(PeerAddress own) {
-    write(own.toStructure());
-  }
-
-  @Override
-  public PeerAddress readAddress() throws InterruptedException {
-    return PeerAddress.ofStructure(read("its address", PeerAddress.STRUCTURE));
-  }
-
   /** What was sent before arrives. */
   @Override
   public void close() {

@@ -26,11 +26,15 @@ public interface Medium extends AutoCloseable {
    */
   byte[] read(String what, int length) throws InterruptedException;
 
-  /** Sends the address of a queue pair. */
-  void writeAddress(PeerAddress own) throws InterruptedException;
+  /** Sends the address of a queue pair, unless the medium has another format: as a structure. */
+  default void writeAddress(PeerAddress own) throws InterruptedException {
+    write(own.toStructure());
+  }
 
   /** Waits for the address of a queue pair. */
-  PeerAddress readAddress() throws InterruptedException;
+  default PeerAddress readAddress() throws InterruptedException {
+    return PeerAddress.ofStructure(read("its address", PeerAddress.STRUCTURE));
+  }
 
   @Override
   void close();
