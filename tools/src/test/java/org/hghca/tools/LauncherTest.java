@@ -61,10 +61,16 @@ class LauncherTest {
     assertThat(unread(tree, "info -v -d model:")).isEqualTo(silent);
     assertThat(unread(tree, "info --json -d model:")).isEqualTo(silent);
     assertThat(unread(tree, "card -d model: <<< help")).isEqualTo(silent);
-    Path capture = folder.resolve("demo.pcapng");
-    String left = "model:a?cable=x\\&capture=" + capture;
-    assertThat(unread(tree, "demo --seconds=0 -d model:b?cable=x -d " + left)).isEqualTo(silent);
-    assertThat(unread(tree, "decode " + capture)).isEqualTo(silent);
+    assertThat(unread(tree, "demo --seconds=0")).isEqualTo(silent);
+    assertThat(unread(tree, "decode " + captureOfFewPackets(tree))).isEqualTo(silent);
+  }
+
+  /** At full speed a capture may lose packets, and says so. */
+  private Path captureOfFewPackets(LauncherTree tree) throws Exception {
+    Path capture = folder.resolve("few.pcapng");
+    tree.run("$hghca bringup --only rc.write --seconds=0 -d model:?capture=" + capture)
+        .assertExit(0);
+    return capture;
   }
 
   @Test
