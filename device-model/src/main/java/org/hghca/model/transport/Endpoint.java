@@ -27,6 +27,9 @@ final class Endpoint {
   /** When a peer was last told of congestion: at first long ago. */
   long notifiedAt = Long.MIN_VALUE / 2;
 
+  /** When something valid last came from its peer. */
+  long heardAt;
+
   /** Whether the endpoint is in the queue of those with something to send. */
   boolean scheduled;
 

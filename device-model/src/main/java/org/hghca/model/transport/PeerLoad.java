@@ -41,6 +41,8 @@ final class PeerLoad {
   /** The smoothed round trip; 0 while none is known. */
   private long roundTrip;
 
+  private long heardAt;
+
   /**
    * @param high the upper half of the address, as in {@link org.hghca.wire.IpAddress}
    * @param low the lower half
@@ -119,6 +121,16 @@ final class PeerLoad {
   /** An acknowledgement came so many nanoseconds after its packet was sent. */
   void measured(long nanos) {
     roundTrip = smooth(roundTrip, nanos);
+  }
+
+  /** The connection manager of the peer has sent something. */
+  void heard(long now) {
+    heardAt = now;
+  }
+
+  /** When the connection manager of the peer last sent something; 0 for never. */
+  long heardAt() {
+    return heardAt;
   }
 
   /** A smoothed round trip, 0 for none, after one more. */

@@ -24,6 +24,14 @@ final class PeerLoads {
     return load;
   }
 
+  /** A datagram of the connection manager came from an address. */
+  void heard(long high, long low, long now) {
+    PeerLoad load = loads.get(new Address(high, low));
+    if (load != null) {
+      load.heard(now);
+    }
+  }
+
   /** A connection leaves the load that it has joined, with nothing in flight. */
   void leave(PeerLoad load) {
     if (load != unlimited && load.leave()) {

@@ -14,8 +14,6 @@ final class Requester implements SendSide {
   /** Work requests that may be outstanding. */
   private static final int REQUESTS = 128;
 
-  private static final int FOR_EVER = 7;
-
   private final TransportParts parts;
   private final Schedule schedule;
   private final PacketOutput output;
@@ -29,6 +27,7 @@ final class Requester implements SendSide {
   private final Turn turn;
   private final EarlyRepeat early;
   private final AckTimer timer;
+  private final Retries retries;
 
   /** Requests from {@code head}, the oldest, to {@code tail}; the next to send is at the cursor. */
   private final SendWork[] ring = new SendWork[REQUESTS];
@@ -44,9 +43,6 @@ final class Requester implements SendSide {
 
   /** The PSN after the last one ever sent. */
   private int unsentPsn;
-
-  private int retriesLeft;
-  private int rnrRetriesLeft;
 
   /** Set while the peer requires us to wait for its receive buffers. */
   private boolean waitingForReceiver;
@@ -71,6 +67,7 @@ final class Requester implements SendSide {
     this.turn = new Turn(schedule, endpoint);
     this.early = new EarlyRepeat(sharesLoad);
     this.timer = new AckTimer(schedule, parts.port, endpoint, window, early);
+    this.retries = new Retries(schedule, endpoint, window, sharesLoad);
   }
 
   @Override
@@ -144,8 +141,7 @@ final class Requester implements SendSide {
       }
       unackedPsn = qp.nextSendPsn;
       unsentPsn = qp.nextSendPsn;
-      retriesLeft = qp.retryCount;
-      rnrRetriesLeft = qp.rnrRetry;
+      retries.renew(qp);
     }
     if (request.status == WorkStatus.SUCCESS) {
       WorkStatus status =
@@ -312,17 +308,13 @@ final class Requester implements SendSide {
       if (waitingForReceiver) {
         return; // the same once more
       }
-      if (rnrRetriesLeft == 0) {
+      if (!retries.waitForReceiver(qp)) {
         fail(qp, WorkStatus.RECEIVER_NOT_READY);
         return;
-      }
-      if (qp.rnrRetry != FOR_EVER) {
-        rnrRetriesLeft--;
       }
       rewind();
       waitingForReceiver = true;
       nakObeyed = true;
-      retriesLeft = qp.retryCount; // the peer is there
       schedule.wakeAfter(endpoint, RnrTimer.nanos(packet.syndrome));
       return;
     }
@@ -336,7 +328,7 @@ final class Requester implements SendSide {
 
   private void obey(ConnectionContext qp) {
     if (!nakObeyed) {
-      retry(qp);
+      repeatMissing(qp);
       nakObeyed = !waitingForReceiver;
     }
   }
@@ -486,8 +478,7 @@ final class Requester implements SendSide {
     early.progress(unackedPsn, schedule.now(), window.load());
     qp.oldestUnackedPsn = unackedPsn;
     qp.setChanged(true);
-    retriesLeft = qp.retryCount;
-    rnrRetriesLeft = qp.rnrRetry;
+    retries.renew(qp);
     if (head == cursor && head != tail) {
       SendWork request = ring[head & REQUESTS - 1];
       cursorPacket = Math.max(cursorPacket, Psn.distance(request.firstPsn, unackedPsn));
@@ -509,23 +500,25 @@ final class Requester implements SendSide {
     SendWork request = ring[head & REQUESTS - 1];
     if (request.gapAt != request.responses) {
       request.gapAt = request.responses;
-      retry(qp);
+      repeatMissing(qp);
     }
   }
 
-  private void retry(ConnectionContext qp) {
-    if (waitingForReceiver || rewound) {
-      return; // everything is about to be retransmitted
+  private void repeatMissing(ConnectionContext qp) {
+    if (!waitingForReceiver && !rewound) { // else everything is about to be retransmitted
+      repeat(qp, retries.repeatMissing(qp));
     }
-    if (retriesLeft == 0) {
+  }
+
+  private void repeat(ConnectionContext qp, boolean may) {
+    if (!may) {
       if (!parts.migrator.migrateArmed(qp)) {
         fail(qp, WorkStatus.RETRIES_EXCEEDED);
         return;
       }
-      retriesLeft = qp.retryCount + 1;
+      retries.restart(qp);
       early.reset(); // the other path has other round trips
     }
-    retriesLeft--;
     window.lost();
     rewind();
     timer.start(qp.ackTimeout);
@@ -563,8 +556,7 @@ final class Requester implements SendSide {
       } else if (expiry == AckTimer.Expiry.TIMEOUT) {
         parts.counters.timeouts++;
         window.load().overrun();
-        rewound = false;
-        retry(qp);
+        repeat(qp, retries.repeatUnanswered(qp));
       }
     }
     if (qp.state.sends()) {

@@ -30,6 +30,9 @@ public final class Transport {
   /** The queue pair number that stands for all members of a multicast group. */
   private static final int GROUP = 0xff_ffff;
 
+  /** The queue pair that gets the datagrams of the connection manager. */
+  private static final int GENERAL_SERVICES = 1;
+
   private final int burst;
   private final EthernetPort port;
   private final ContextStore contexts;
@@ -260,6 +263,7 @@ public final class Transport {
             : qp.state.sends() && endpoint.receiver.take(qp, run);
     if (taken) {
       counters.packetsReceived += run.packets;
+      endpoint.heardAt = schedule.now();
     }
     if (taken && isResponse) {
       reportDrained(endpoint, qp);
@@ -307,6 +311,10 @@ public final class Transport {
     } else {
       if (CongestionNotifier.isMarked(packet)) {
         notifier.marked(endpoint, qp, packet, schedule.now());
+      }
+      endpoint.heardAt = schedule.now();
+      if (endpoint.qpn == GENERAL_SERVICES) {
+        parts.loads.heard(packet.sourceIpHigh, packet.sourceIpLow, schedule.now());
       }
       if (isResponse) {
         endpoint.sender.receive(qp, packet, operation);
