@@ -89,7 +89,7 @@ final class CallerRuns {
                 || loop.oversleeps(participants.nextDeadline());
       } finally {
         lock.unlock(); // what was queued meanwhile is asked for below
-        participants.deliverInterrupts();
+        participants.deliverInterrupts(false); // under locks of the driver
       }
       if (left) {
         break;
@@ -122,7 +122,7 @@ final class CallerRuns {
   boolean arrived(Participant hca, Arrival arrival, boolean waits) {
     if (waits) {
       lock.lockForStep();
-    } else if (!lock.tryLockForStep()) {
+    } else if (Thread.currentThread().isVirtual() || !lock.tryLockForStep()) {
       return false;
     }
     boolean left;
@@ -134,7 +134,7 @@ final class CallerRuns {
         left = follow(hca);
       } while (more && !left && ++rounds < ROUNDS);
     } finally {
-      loop.release();
+      loop.release(true);
     }
     if (left) {
       loop.wake();
@@ -148,7 +148,7 @@ final class CallerRuns {
     try {
       return action.getAsBoolean();
     } finally {
-      loop.release();
+      loop.release(false);
     }
   }
 

@@ -55,10 +55,21 @@ final class CardBus implements DeviceBus {
     raised.getAndUpdate(vectors -> vectors | 1L << vector);
   }
 
-  /** Signals the host the vectors that the card has raised since the last call. */
-  void deliver() {
-    if (raised.get() != 0) {
+  /**
+   * Signals the host the vectors that the card has raised since the last call.
+   *
+   * @param here whether the calling thread holds no lock of a driver, and may handle them
+   */
+  void deliver(boolean here) {
+    if (raised.get() == 0) {
+      return;
+    }
+    if (!here) {
       raiseAll();
+      return;
+    }
+    for (long left = take(); left != 0; left &= left - 1) {
+      host.raiseHere(Long.numberOfTrailingZeros(left));
     }
   }
 
@@ -68,7 +79,11 @@ final class CardBus implements DeviceBus {
     }
   }
 
-  /** Drops raised vectors; the host gets none of them after this returns. */
+  private synchronized long take() {
+    return raised.getAndSet(0);
+  }
+
+  /** Drops raised vectors, except for those that a thread is handling. */
   synchronized void forget() {
     raised.set(0);
   }

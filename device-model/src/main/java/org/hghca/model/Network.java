@@ -1,5 +1,7 @@
 package org.hghca.model;
 
+import java.util.function.Function;
+import org.hghca.vfio.EmulatedFunction;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Medium;
@@ -23,6 +25,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   private final PortAddresses addresses;
   private final CallerRuns callerRuns;
   private final Lane incoming;
+  private final Function<PacketRun, PacketRun.Outcome> taker = this::take;
 
   /** Set once, by {@link #begin}. */
   private volatile LinkPoller.Attachment attachment;
@@ -172,7 +175,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     ReceiveBatch batch = reading;
     if (!hasMore) {
       batch.clear();
-      batch.passRunsTo(this::take);
+      batch.passRunsTo(taker);
       link.receive(batch);
     }
     arrived(batch);
@@ -233,6 +236,11 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     if (present != null) {
       present.read();
     }
+  }
+
+  /** A link that needs no system call is looked at with each poll. */
+  int idleEvery() {
+    return link.sleeps() ? 1 : EmulatedFunction.IDLE_EVERY;
   }
 
   /** Ends the link, and waits until nothing arrives from it any longer. Under no lock. */

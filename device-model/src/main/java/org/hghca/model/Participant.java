@@ -56,6 +56,10 @@ interface Participant {
   /** Its port is unplugged, and what has arrived is dropped. */
   void leave();
 
-  /** Signals its host the interrupts that were raised in steps. Without the lock. */
-  void deliverInterrupts();
+  /**
+   * Signals its host the interrupts that were raised in steps. Without the lock.
+   *
+   * @param here whether the calling thread holds no lock of a driver either, and may handle them
+   */
+  void deliverInterrupts(boolean here);
 }

@@ -180,9 +180,9 @@ final class Participants {
   }
 
   /** Signals the hosts the interrupts that were raised in steps. Without the lock. */
-  void deliverInterrupts() {
+  void deliverInterrupts(boolean here) {
     for (Participant hca : hcas) {
-      hca.deliverInterrupts();
+      hca.deliverInterrupts(here);
     }
   }
 }

@@ -4,6 +4,7 @@ import java.util.Optional;
 import org.hghca.model.card.Card;
 import org.hghca.model.card.Faults;
 import org.hghca.model.card.StepBudget;
+import org.hghca.vfio.EmulatedFunction;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkCounters;
@@ -51,11 +52,16 @@ final class SimulatedCard implements Participant {
     }
   }
 
-  /** Reads what has come by the network. Under no lock. */
+  /** Reads what has come by the network, unless the calling thread does steps. */
   void idle() {
     if (network != null) {
       network.idle();
     }
+  }
+
+  /** How many polls that find nothing pass between two calls of {@link #idle}. */
+  int idleEvery() {
+    return network == null ? EmulatedFunction.IDLE_EVERY : network.idleEvery();
   }
 
   Optional<LinkCounters> linkCounters() {
@@ -148,7 +154,7 @@ final class SimulatedCard implements Participant {
   }
 
   @Override
-  public void deliverInterrupts() {
-    bus.deliver();
+  public void deliverInterrupts(boolean here) {
+    bus.deliver(here);
   }
 }

@@ -225,12 +225,12 @@ public final class Simulation implements AutoCloseable {
   /** Releases the lock, and raises the interrupts that became pending under it. */
   private void release() {
     if (!inline) {
-      loop.release();
+      loop.release(false);
       return;
     }
     lock.unlock();
     if (!lock.isHeldHere()) {
-      participants.deliverInterrupts();
+      participants.deliverInterrupts(false);
     }
   }
 

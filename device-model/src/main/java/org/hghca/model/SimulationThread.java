@@ -71,13 +71,15 @@ final class SimulationThread implements Runnable {
   /**
    * Releases the lock, raises the interrupts that became pending under it, and wakes this thread
    * for work that was queued meanwhile: threads that found the lock taken rely on that.
+   *
+   * @param here whether the calling thread holds no other lock, and may handle the interrupts
    */
-  void release() {
+  void release(boolean here) {
     lock.unlock();
     if (lock.isHeldHere()) {
       return; // in a step
     }
-    participants.deliverInterrupts();
+    participants.deliverInterrupts(here);
     if (participants.hasRegisterWrites()) {
       wake();
     }
@@ -108,7 +110,7 @@ final class SimulationThread implements Runnable {
           sleeps = true;
         }
       } finally {
-        release();
+        release(true);
       }
       if (sleeps) {
         hasLooked = sleep();

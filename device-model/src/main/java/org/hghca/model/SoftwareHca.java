@@ -367,15 +367,15 @@ public final class SoftwareHca implements EmulatedFunction {
     return ending;
   }
 
-  /**
-   * A thread that waits for a completion reads what has come by the network, unless it does steps:
-   * handlers of interrupts may poll. A virtual thread must not wait in a step.
-   */
+  /** A thread that waits for a completion reads what has come by the network. */
   @Override
   public void idle() {
-    if (!simulation.lock().isHeldHere() && !Thread.currentThread().isVirtual()) {
-      driven.idle();
-    }
+    driven.idle();
+  }
+
+  @Override
+  public int idleEvery() {
+    return driven.idleEvery();
   }
 
   /** From now on the simulation's thread does not sleep until this HCA is closed. */

@@ -17,6 +17,11 @@ class CardBusTest {
           public void raise(int vector) {
             told.add(vector);
           }
+
+          @Override
+          public void raiseHere(int vector) {
+            told.add(-vector);
+          }
         });
   }
 
@@ -26,9 +31,19 @@ class CardBusTest {
     bus.raise(0);
     bus.raise(31);
     assertThat(told).isEmpty();
-    bus.deliver();
+    bus.deliver(false);
     assertThat(told).containsExactly(0, 31);
-    bus.deliver();
+    bus.deliver(false);
+    assertThat(told).hasSize(2);
+  }
+
+  @Test
+  void hostMayHandleInterruptsOfAThreadWithoutLocks() {
+    bus.raise(31);
+    bus.raise(1);
+    bus.deliver(true);
+    assertThat(told).containsExactly(-1, -31);
+    bus.deliver(true);
     assertThat(told).hasSize(2);
   }
 
@@ -36,7 +51,8 @@ class CardBusTest {
   void discardedInterruptIsNotDelivered() {
     bus.raise(3);
     bus.forget();
-    bus.deliver();
+    bus.deliver(false);
+    bus.deliver(true);
     assertThat(told).isEmpty();
   }
 

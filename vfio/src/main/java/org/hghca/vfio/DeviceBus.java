@@ -33,6 +33,14 @@ public interface DeviceBus {
   void raise(int vector);
 
   /**
+   * Raises an interrupt vector on a thread that holds no lock of a driver or a device, and so may
+   * do what the interrupt asks for.
+   */
+  default void raiseHere(int vector) {
+    raise(vector);
+  }
+
+  /**
    * Whether an access may wait, for instance for another process that owns the memory; then a
    * device must not access memory on a thread of the host.
    */

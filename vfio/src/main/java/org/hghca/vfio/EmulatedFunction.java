@@ -61,6 +61,14 @@ public interface EmulatedFunction extends AutoCloseable {
   @Override
   void close();
 
+  /** The usual number of polls between two calls of {@link #idle}. */
+  int IDLE_EVERY = 64;
+
   /** As {@code PciFunction.idle}: a thread of the host has nothing else to do. */
   default void idle() {}
+
+  /** As {@code PciFunction.idleEvery}. */
+  default int idleEvery() {
+    return IDLE_EVERY;
+  }
 }

@@ -95,6 +95,11 @@ public abstract class ForwardingFunction implements PciFunction {
   }
 
   @Override
+  public int idleEvery() {
+    return function.idleEvery();
+  }
+
+  @Override
   public void close() {
     function.close();
   }

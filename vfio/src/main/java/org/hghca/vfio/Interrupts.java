@@ -1,6 +1,7 @@
 package org.hghca.vfio;
 
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 
 /**
  * The interrupt vectors of a function. One thread awaits them; {@link #wake} may be called by any.
@@ -31,6 +32,15 @@ public interface Interrupts {
     Arrays.setAll(counts, this::count);
     return counts;
   }
+
+  /**
+   * Has a thread of this process that raises an interrupt handle it itself, where that thread may,
+   * instead of waking the one that waits. Does nothing where interrupts come from elsewhere.
+   *
+   * @param handler called by several threads at the same time, also after the last interrupt;
+   *     returns false where the thread that waits must handle it
+   */
+  default void handleBy(BooleanSupplier handler) {}
 
   /** Makes the current wait, or the next one if there is none, return at once. */
   void wake();

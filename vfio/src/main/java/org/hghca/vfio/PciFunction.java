@@ -113,6 +113,14 @@ public interface PciFunction extends AutoCloseable {
    */
   default void idle() {}
 
+  /**
+   * How many polls in a row that found nothing pass between two calls of {@link #idle}, a power of
+   * 2: many where a call may enter the kernel. The answer does not change.
+   */
+  default int idleEvery() {
+    return EmulatedFunction.IDLE_EVERY;
+  }
+
   @Override
   void close();
 }

@@ -105,14 +105,45 @@ public final class EventThread implements EventQueue.Reader {
   }
 
   public void start() {
+    if (interrupts != null) {
+      interrupts.handleBy(this::handle);
+    }
     thread.start();
   }
 
-  /** Ends the thread; it accesses nothing any more when this returns. */
+  /** Ends the thread; it accesses nothing any more when this returns, and neither do others. */
   public void stop() {
-    stopping = true;
+    reading.lock(); // no thread handles an interrupt
+    try {
+      stopping = true;
+    } finally {
+      reading.unlock();
+    }
     wake();
     thread.join();
+  }
+
+  /**
+   * Handles an interrupt on the thread that has raised it, which spares waking this one.
+   *
+   * @return false where this one must handle it
+   */
+  private boolean handle() {
+    if (reading.isHeldByCurrentThread() || !reading.tryLock()) {
+      return false;
+    }
+    try {
+      if (!isRunning()) {
+        return false;
+      }
+      int _ = read();
+      return watched.isEmpty();
+    } catch (Throwable e) { // as in the thread
+      card.threadFailed("its event thread", e);
+      return true;
+    } finally {
+      reading.unlock();
+    }
   }
 
   private void wake() {

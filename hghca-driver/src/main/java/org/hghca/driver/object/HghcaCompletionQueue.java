@@ -35,9 +35,6 @@ import org.hghca.vfio.VfioException;
  * completes requests from it, {@link CompletionNotifier} notifies the completion channel.
  */
 final class HghcaCompletionQueue extends AbstractCompletionQueue implements WatchedQueue {
-  /** After so many polls that found nothing a device in software may use the thread. */
-  private static final int IDLE_EVERY = 64;
-
   private final HghcaDevice device;
   private final Card card;
   private final int number;
@@ -51,9 +48,6 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   /** Whether the last poll found nothing; a hint. */
   private boolean idle;
 
-  /** Polls without the lock that found nothing; a hint. */
-  private int emptyPolls;
-
   /** For {@link CardFamily#freeCompletionQueue}; known when the card has released the queue. */
   private int end;
 
@@ -61,7 +55,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   private volatile boolean quarantined;
 
   HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
-    super(context, config);
+    super(context, config, context.hghca().card().function());
     this.device = context.hghca();
     this.card = device.card();
     try (Undo undo = new Undo()) {
@@ -162,9 +156,7 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
     // lock.
     if (idle && isEmpty()) {
       checkAlive();
-      if ((++emptyPolls & IDLE_EVERY - 1) == 0) {
-        card.function().idle();
-      }
+      foundNothing();
       return 0;
     }
     // Read before the lock, whose instruction delays all later loads.

@@ -216,6 +216,11 @@ public final class InProcessFunction implements PciFunction {
   }
 
   @Override
+  public int idleEvery() {
+    return device.idleEvery();
+  }
+
+  @Override
   public void close() {
     synchronized (this) {
       if (closed) {
@@ -247,6 +252,11 @@ public final class InProcessFunction implements PciFunction {
     @Override
     public void raise(int vector) {
       interrupts.raise(vector);
+    }
+
+    @Override
+    public void raiseHere(int vector) {
+      interrupts.raiseHere(vector);
     }
 
     @Override

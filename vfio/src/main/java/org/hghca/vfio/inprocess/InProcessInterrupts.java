@@ -3,6 +3,7 @@ package org.hghca.vfio.inprocess;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.hghca.vfio.Interrupts;
 
 /** Interrupt vectors of a function in this process: a set of fired vectors and one waiter. */
@@ -12,6 +13,7 @@ final class InProcessInterrupts implements Interrupts {
   private final AtomicLongArray counts = new AtomicLongArray(64);
   private volatile boolean woken;
   private volatile Thread waiter;
+  private volatile BooleanSupplier handler = () -> false;
 
   InProcessInterrupts(int vectors) {
     this.vectors = Math.min(64, vectors);
@@ -23,11 +25,30 @@ final class InProcessInterrupts implements Interrupts {
   }
 
   void raise(int vector) {
-    if (vector >= 0 && vector < vectors) {
-      counts.incrementAndGet(vector);
-      fired.getAndUpdate(bits -> bits | 1L << vector);
+    if (mark(vector)) {
       LockSupport.unpark(waiter);
     }
+  }
+
+  /** The calling thread may handle it. */
+  void raiseHere(int vector) {
+    if (mark(vector) && !handler.getAsBoolean()) {
+      LockSupport.unpark(waiter);
+    }
+  }
+
+  private boolean mark(int vector) {
+    if (vector < 0 || vector >= vectors) {
+      return false;
+    }
+    counts.incrementAndGet(vector);
+    fired.getAndUpdate(bits -> bits | 1L << vector);
+    return true;
+  }
+
+  @Override
+  public void handleBy(BooleanSupplier handler) {
+    this.handler = handler;
   }
 
   @Override

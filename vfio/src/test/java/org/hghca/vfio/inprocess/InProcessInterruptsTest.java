@@ -2,7 +2,9 @@ package org.hghca.vfio.inprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.hghca.vfio.Interrupts;
@@ -129,6 +131,54 @@ class InProcessInterruptsTest {
 
     FutureTask<Long> wait = parked(() -> interrupts.await(LONG));
     device.bus().raise(1);
+    assertThat(wait.get()).isEqualTo(0b10);
+  }
+
+  @Test
+  void threadThatRaisesHandlesTheInterruptWithoutWakingTheWaiter() throws Exception {
+    Interrupts interrupts = connect(4);
+    List<Thread> handlers = new ArrayList<>();
+    interrupts.handleBy(
+        () -> {
+          handlers.add(Thread.currentThread());
+          return handlers.size() == 1;
+        });
+    FutureTask<Long> wait = parked(() -> interrupts.await(LONG));
+
+    device.bus().raise(4); // there is none
+    device.bus().raiseHere(4);
+    assertThat(handlers).isEmpty();
+    device.bus().raiseHere(1);
+    assertThat(handlers).containsExactly(Thread.currentThread());
+    assertThat(interrupts.count(1)).isOne();
+    assertThat(wait.isDone()).isFalse();
+
+    device.bus().raiseHere(2); // the handler leaves this one
+    assertThat(wait.get()).isEqualTo(0b110);
+    assertThat(handlers).hasSize(2);
+  }
+
+  @Test
+  void threadThatMayHoldLocksWakesTheWaiter() throws Exception {
+    Interrupts interrupts = connect(4);
+    interrupts.handleBy(
+        () -> {
+          throw new AssertionError("handled");
+        });
+    FutureTask<Long> wait = parked(() -> interrupts.await(LONG));
+
+    device.bus().raise(1);
+
+    assertThat(wait.get()).isEqualTo(0b10);
+  }
+
+  @Test
+  void withoutAHandlerTheWaiterIsWoken() throws Exception {
+    Interrupts interrupts = connect(4);
+    FutureTask<Long> wait = parked(() -> interrupts.await(LONG));
+
+    device.bus().raiseHere(1);
+
     assertThat(wait.get()).isEqualTo(0b10);
   }
 }

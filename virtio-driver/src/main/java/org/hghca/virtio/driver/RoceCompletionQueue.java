@@ -38,7 +38,6 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
   private static final ProviderAccess ACCESS = ProviderAccess.get();
-  private static final int IDLE_EVERY = 64;
   private static final int FLUSHED = WcStatus.WR_FLUSH_ERR.code();
 
   private final RoceDevice device;
@@ -75,12 +74,11 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
   private int anyFrom;
 
   private final Object arming = new Object();
-  private int emptyPolls;
   private long polled;
   private final long[] failures = new long[WcStatus.values().length];
 
   RoceCompletionQueue(RoceContext context, CompletionQueueConfig config) {
-    super(context, config);
+    super(context, config, context.roce().function());
     this.device = context.roce();
     this.trace = device.function().trace().orElse(null);
     try (Undo undo = new Undo()) {
@@ -164,8 +162,8 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
     if (found != null) {
       Due.serveAll(found);
     }
-    if (count == 0 && (++emptyPolls & IDLE_EVERY - 1) == 0) {
-      device.function().idle();
+    if (count == 0) {
+      foundNothing();
     }
     return count;
   }

@@ -44,8 +44,19 @@ public final class LinkPoller {
   /** So long after another thread has read a link it is left to that thread, in nanoseconds. */
   private static final long LEFT = 50_000;
 
+  /**
+   * So often another thread looks at a link that needs no system call until it is left to that
+   * thread, a power of 2. One that waits for events looks a few times before.
+   */
+  private static final int LOOKS = 32;
+
   /** So long the poller's thread waits for events at most where other threads read a link. */
   private static final long SOON = 500_000;
+
+  /** So long it looks at most before it asks the system for events of other links. */
+  private static final long LOOK = 500_000;
+
+  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
   /** The open links; null where a slot is free. Replaced when it grows. */
   private volatile Place[] places = new Place[4];
@@ -203,6 +214,12 @@ public final class LinkPoller {
     /** When such a thread has read last. */
     private volatile long readAt = System.nanoTime() - LEFT;
 
+    /** How often such threads have looked since the poller's thread has read; a hint. */
+    private int looks;
+
+    /** Of what the poller's thread reads. */
+    private final Gaps gaps = new Gaps(PROCESSORS, System.nanoTime());
+
     Place(int index, Link link, LinkUser user) {
       this.index = index;
       this.link = link;
@@ -248,8 +265,12 @@ public final class LinkPoller {
 
     @Override
     public void read() {
+      boolean polls = !link.sleeps() || (++looks & LOOKS - 1) == 0;
+      if (!polls && !link.mayHaveReceived()) {
+        return;
+      }
       long now = System.nanoTime();
-      readAt = now;
+      readAt = polls ? now : readAt;
       if (!link.mayHaveReceived()) {
         return;
       }
@@ -339,13 +360,28 @@ public final class LinkPoller {
       return System.nanoTime() - readAt < LEFT;
     }
 
+    /** Whether looking shows something that the poller's thread is to read. */
+    boolean isReady() {
+      return link.sleeps() && link.mayHaveReceived() && !isLeft();
+    }
+
+    /** Until when it is worth to look instead of sleeping. */
+    long looksUntil() {
+      return link.sleeps() && !isLeft() ? gaps.until() : Long.MIN_VALUE;
+    }
+
     void ready(ReceiveBatch batch) {
       busy.lock();
       try {
         if (!closed) {
           wanted = false;
           long now = System.nanoTime();
+          if (link.mayHaveReceived()) {
+            gaps.arrived(now);
+            looks = 0;
+          }
           deliveredUntil = user.read(link, batch, true) ? now : deliveredUntil;
+          gaps.taken(System.nanoTime());
         }
       } catch (RuntimeException | Error e) {
         failed(e);
@@ -440,6 +476,7 @@ public final class LinkPoller {
       // Programs poll completion queues: this thread must not wait for the end of their slices.
       TimeSlice.set(linux, TimeSlice.SHORTEST);
       do {
+        look();
         long due = nextDeadline();
         long wait = sleep();
         boolean looks = wait != Long.MAX_VALUE;
@@ -458,6 +495,31 @@ public final class LinkPoller {
           readOverdue();
         }
       } while (!ends());
+    }
+
+    /** Reads links that can be looked at without a system call, as long as that is worth it. */
+    private void look() {
+      long now = System.nanoTime();
+      long end = now + LOOK;
+      while (now < end && looks(now)) {
+        Thread.yield(); // who is to get what comes may have no other processor
+        now = System.nanoTime();
+      }
+    }
+
+    /** Looks once; returns whether to look again. */
+    private boolean looks(long now) {
+      boolean again = false;
+      Place[] present = places;
+      for (Place place : present) {
+        if (place != null && place.isReady()) {
+          place.ready(batch);
+          again = true;
+        } else if (place != null && now < place.looksUntil()) {
+          again = true;
+        }
+      }
+      return again;
     }
 
     private void read(int index) {

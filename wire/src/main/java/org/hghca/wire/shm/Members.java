@@ -407,6 +407,7 @@ public final class Members implements AutoCloseable {
             return true;
           }
           ring.skip();
+          return ring.hasMore(); // the sender waits for what answers it
         }
       }
     }
