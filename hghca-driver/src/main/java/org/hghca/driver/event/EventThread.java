@@ -106,7 +106,7 @@ public final class EventThread implements EventQueue.Reader {
 
   public void start() {
     if (interrupts != null) {
-      interrupts.handleBy(this::handle);
+      interrupts.handleBy(_ -> handle());
     }
     thread.start();
   }

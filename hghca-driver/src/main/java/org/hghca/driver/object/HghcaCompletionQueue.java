@@ -45,8 +45,14 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   private final FlushingQueuePairs flushing;
   private final CompletionNotifier notifier;
 
+  /** Of a count of polls that found nothing: where it is 0 a device in software gets the thread. */
+  private final int idleMask;
+
   /** Whether the last poll found nothing; a hint. */
   private boolean idle;
+
+  /** Polls without the lock that found nothing; a hint. */
+  private int emptyPolls;
 
   /** For {@link CardFamily#freeCompletionQueue}; known when the card has released the queue. */
   private int end;
@@ -55,9 +61,10 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   private volatile boolean quarantined;
 
   HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
-    super(context, config, context.hghca().card().function());
+    super(context, config);
     this.device = context.hghca();
     this.card = device.card();
+    this.idleMask = card.function().idleEvery() - 1;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(config.entries());
@@ -156,7 +163,9 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
     // lock.
     if (idle && isEmpty()) {
       checkAlive();
-      foundNothing();
+      if ((++emptyPolls & idleMask) == 0) {
+        card.function().idle();
+      }
       return 0;
     }
     // Read before the lock, whose instruction delays all later loads.

@@ -14,7 +14,6 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.PciFunction;
 
 /**
  * A completion queue of any driver: its lock, its room for requests, its channel and its end. A
@@ -28,27 +27,17 @@ public abstract class AbstractCompletionQueue extends Resource
   private final AbstractContext context;
   private final Health health;
   private final Optional<EventChannel> channel;
-  private final PciFunction function;
-  private final int idleMask;
-
-  /** Polls that found nothing; a hint. */
-  private int emptyPolls;
-
   private int entries;
   private CompletionRoom room;
 
   /**
    * A queue that is not complete.
    *
-   * @param function the device's, which may use threads that poll
    * @throws VerbsException EINVAL when its channel is of another context
    */
-  protected AbstractCompletionQueue(
-      AbstractContext context, CompletionQueueConfig config, PciFunction function) {
+  protected AbstractCompletionQueue(AbstractContext context, CompletionQueueConfig config) {
     super(EventChannel.used(config, context));
     this.context = context;
-    this.function = function;
-    this.idleMask = function.idleEvery() - 1;
     this.health = context.health();
     this.channel = config.channel().map(EventChannel.class::cast);
     this.entries = config.entries();
@@ -119,13 +108,6 @@ public abstract class AbstractCompletionQueue extends Resource
   protected final void checkAlive() {
     checkOpen();
     health.check();
-  }
-
-  /** A poll has found nothing: a device in software may use the thread. Without a lock. */
-  protected final void foundNothing() {
-    if ((++emptyPolls & idleMask) == 0) {
-      function.idle();
-    }
   }
 
   /** Checks the number of completions of a poll. */

@@ -74,12 +74,15 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
   private int anyFrom;
 
   private final Object arming = new Object();
+  private final int idleMask;
+  private int emptyPolls;
   private long polled;
   private final long[] failures = new long[WcStatus.values().length];
 
   RoceCompletionQueue(RoceContext context, CompletionQueueConfig config) {
-    super(context, config, context.roce().function());
+    super(context, config);
     this.device = context.roce();
+    this.idleMask = device.function().idleEvery() - 1;
     this.trace = device.function().trace().orElse(null);
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
@@ -95,13 +98,12 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
             "%s has a ring of %d entries, which is all that the device has for it"
                 .formatted(describe(), size));
       }
-      int buffers = Math.min(wanted, size);
-      this.entries = new CompletionEntries(device.function(), created.queue(), buffers);
+      noted = Math.min(wanted, size);
+      this.entries = new CompletionEntries(device.function(), created.queue(), noted);
       undo.add(entries::close);
       this.slots = entries.bytes();
-      noted = buffers;
       entries.kick();
-      finish(buffers);
+      finish(noted);
       undo.forget();
     } catch (RuntimeException e) {
       throw Refusals.of("cannot create a completion queue", e);
@@ -162,8 +164,8 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
     if (found != null) {
       Due.serveAll(found);
     }
-    if (count == 0) {
-      foundNothing();
+    if (count == 0 && (++emptyPolls & idleMask) == 0) {
+      device.function().idle();
     }
     return count;
   }

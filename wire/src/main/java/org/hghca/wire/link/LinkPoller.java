@@ -265,15 +265,13 @@ public final class LinkPoller {
 
     @Override
     public void read() {
-      boolean polls = !link.sleeps() || (++looks & LOOKS - 1) == 0;
-      if (!polls && !link.mayHaveReceived()) {
-        return;
+      if (!link.sleeps() || (++looks & LOOKS - 1) == 0) {
+        readAt = System.nanoTime();
       }
-      long now = System.nanoTime();
-      readAt = polls ? now : readAt;
       if (!link.mayHaveReceived()) {
         return;
       }
+      long now = System.nanoTime();
       // tryLock() alone would overtake a thread that waits to close.
       if (busy.isHeldByCurrentThread() || busy.hasQueuedThreads() || !busy.tryLock()) {
         return;
