@@ -61,7 +61,7 @@ class LauncherTest {
     assertThat(unread(tree, "info -v -d model:")).isEqualTo(silent);
     assertThat(unread(tree, "info --json -d model:")).isEqualTo(silent);
     assertThat(unread(tree, "card -d model: <<< help")).isEqualTo(silent);
-    assertThat(unread(tree, "demo --seconds=0")).isEqualTo(silent);
+    assertThat(unread(tree, "demo --seconds=0 -d model:")).isEqualTo(silent);
     assertThat(unread(tree, "decode " + captureOfFewPackets(tree))).isEqualTo(silent);
   }
 

@@ -1,7 +1,7 @@
 package org.hghca.vfio;
 
 import java.util.Arrays;
-import java.util.function.LongPredicate;
+import java.util.function.BooleanSupplier;
 
 /**
  * The interrupt vectors of a function. One thread awaits them; {@link #wake} may be called by any.
@@ -35,12 +35,13 @@ public interface Interrupts {
 
   /**
    * Has a thread of this process that raises an interrupt handle it itself, where that thread may,
-   * instead of waking the one that waits. Does nothing where interrupts come from elsewhere.
+   * instead of waking the one that waits. Does nothing where interrupts come from elsewhere. The
+   * handler must not wait for the device, whose work that thread may do.
    *
-   * @param handler called with bits as of {@link #await}, by several threads at the same time, also
-   *     after the last interrupt; returns false where the thread that waits must handle it
+   * @param handler called by several threads at the same time, also after the last interrupt;
+   *     returns false where the thread that waits must handle it
    */
-  default void handleBy(LongPredicate handler) {}
+  default void handleBy(BooleanSupplier handler) {}
 
   /** Makes the current wait, or the next one if there is none, return at once. */
   void wake();

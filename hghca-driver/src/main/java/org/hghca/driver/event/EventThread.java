@@ -106,7 +106,7 @@ public final class EventThread implements EventQueue.Reader {
 
   public void start() {
     if (interrupts != null) {
-      interrupts.handleBy(_ -> handle());
+      interrupts.handleBy(this::handle);
     }
     thread.start();
   }

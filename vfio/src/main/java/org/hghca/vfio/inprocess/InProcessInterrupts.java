@@ -3,7 +3,7 @@ package org.hghca.vfio.inprocess;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongPredicate;
+import java.util.function.BooleanSupplier;
 import org.hghca.vfio.Interrupts;
 
 /** Interrupt vectors of a function in this process: a set of fired vectors and one waiter. */
@@ -13,7 +13,7 @@ final class InProcessInterrupts implements Interrupts {
   private final AtomicLongArray counts = new AtomicLongArray(64);
   private volatile boolean woken;
   private volatile Thread waiter;
-  private volatile LongPredicate handler = _ -> false;
+  private volatile BooleanSupplier handler = () -> false;
 
   InProcessInterrupts(int vectors) {
     this.vectors = Math.min(64, vectors);
@@ -32,7 +32,7 @@ final class InProcessInterrupts implements Interrupts {
 
   /** The calling thread may handle it. */
   void raiseHere(int vector) {
-    if (mark(vector) && !handler.test(1L << vector)) {
+    if (mark(vector) && !handler.getAsBoolean()) {
       LockSupport.unpark(waiter);
     }
   }
@@ -47,7 +47,7 @@ final class InProcessInterrupts implements Interrupts {
   }
 
   @Override
-  public void handleBy(LongPredicate handler) {
+  public void handleBy(BooleanSupplier handler) {
     this.handler = handler;
   }
 

@@ -72,9 +72,6 @@ final class EventThread {
   }
 
   void start() {
-    if (!polls()) {
-      interrupts.handleBy(this::handle);
-    }
     thread.start();
   }
 
@@ -144,32 +141,11 @@ final class EventThread {
           armed.forEach(queue -> look(queue, fired));
         }
       }
+    } catch (VirtioException e) {
+      health.fail(e.getMessage());
     } catch (Throwable e) { // on any failure, because programs wait for this thread
-      failed(e);
+      health.fail("the thread of its events ended: " + e);
     }
-  }
-
-  /**
-   * Handles interrupts of completion queues on the thread that has raised them.
-   *
-   * @param fired a bit for each vector
-   * @return false where this thread must handle them
-   */
-  private boolean handle(long fired) {
-    if (stopping || health.isDead() || (fired & 1L << CONFIGURATION_VECTOR) != 0) {
-      return false;
-    }
-    try {
-      armed.forEach(queue -> look(queue, fired));
-    } catch (Throwable e) { // as in the thread
-      failed(e);
-    }
-    return true;
-  }
-
-  private void failed(Throwable e) {
-    health.fail(
-        e instanceof VirtioException ? e.getMessage() : "the thread of its events ended: " + e);
   }
 
   private long period() {
