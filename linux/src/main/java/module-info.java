@@ -1,5 +1,6 @@
 /**
- * The system calls of Linux that the project makes, bound once, by way of jnr-ffi and jnr-posix.
+ * The system calls of Linux that the project makes, bound once, by way of jnr-ffi and jnr-posix;
+ * and the C library's copy of memory.
  */
 @SuppressWarnings("module") // those that it is exported to are not there when it is compiled
 module org.hghca.linux {

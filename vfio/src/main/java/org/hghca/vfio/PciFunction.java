@@ -48,6 +48,14 @@ public interface PciFunction extends AutoCloseable {
   DmaMapping map(MemorySegment memory, DmaAccess access);
 
   /**
+   * As {@link #map}, of memory that is freed only after the mapping was closed, and is not that of
+   * a file: a device in software may access it without looking each time whether it is there.
+   */
+  default DmaMapping mapOwned(MemorySegment memory, DmaAccess access) {
+    return map(memory, access);
+  }
+
+  /**
    * Checks that memory that was created from an address is mapped. If a thread of this process
    * serves the device's accesses, an access to unmapped memory would end the process; a kernel that
    * maps the memory checks it itself, so such a function need not check before.

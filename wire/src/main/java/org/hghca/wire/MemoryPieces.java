@@ -4,14 +4,26 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import org.hghca.linux.LibraryCopy;
 
 /** Bytes that lie in pieces of this process's memory, in the order of the pieces. */
 public final class MemoryPieces {
+  /** What is known of the memory of a piece. */
+  public enum Kind {
+    /** Its arena may be closed at any time, or its file truncated. */
+    MAY_END,
+    /** It is there as long as the piece is used. */
+    STAYS,
+    /** The same, and another process uses it, too. */
+    SHARED
+  }
+
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
   private MemorySegment[] segments = new MemorySegment[32];
   private long[] offsets = new long[32];
   private long[] lengths = new long[32];
+  private Kind[] kinds = new Kind[32];
   private int count;
 
   /** Forgets all pieces. */
@@ -23,7 +35,7 @@ public final class MemoryPieces {
   /**
    * Adds bytes of a segment, which must have them; a neighbor of the last piece becomes its end.
    */
-  public void add(MemorySegment segment, long offset, long length) {
+  public void add(MemorySegment segment, long offset, long length, Kind kind) {
     int last = count - 1;
     if (last >= 0 && segments[last].equals(segment) && offsets[last] + lengths[last] == offset) {
       lengths[last] += length;
@@ -33,9 +45,11 @@ public final class MemoryPieces {
       segments = Arrays.copyOf(segments, 2 * count);
       offsets = Arrays.copyOf(offsets, 2 * count);
       lengths = Arrays.copyOf(lengths, 2 * count);
+      kinds = Arrays.copyOf(kinds, 2 * count);
     }
     segments[count] = segment;
     offsets[count] = offset;
+    kinds[count] = kind;
     lengths[count++] = length;
   }
 
@@ -52,7 +66,12 @@ public final class MemoryPieces {
       for (long done = 0; done < target.lengths[to]; ) {
         long size = Math.min(lengths[at] - skip, target.lengths[to] - done);
         copy(
-            segments[at], offsets[at] + skip, target.segments[to], target.offsets[to] + done, size);
+            segments[at],
+            offsets[at] + skip,
+            target.segments[to],
+            target.offsets[to] + done,
+            size,
+            goesByLibrary(kinds[at], target.kinds[to], size));
         done += size;
         skip += size;
         if (skip == lengths[at]) {
@@ -81,10 +100,24 @@ public final class MemoryPieces {
     }
   }
 
+  private static boolean goesByLibrary(Kind from, Kind to, long size) {
+    return size >= LibraryCopy.LEAST
+        && from != Kind.MAY_END
+        && to != Kind.MAY_END
+        && (from == Kind.SHARED || to == Kind.SHARED);
+  }
+
   private static void copy(
-      MemorySegment from, long offset, MemorySegment to, long target, long size) {
+      MemorySegment from,
+      long offset,
+      MemorySegment to,
+      long target,
+      long size,
+      boolean byLibrary) {
     long last = size - 1;
-    MemorySegment.copy(from, offset, to, target, last);
+    if (!byLibrary || !LibraryCopy.copy(from, offset, to, target, last)) {
+      MemorySegment.copy(from, offset, to, target, last);
+    }
     BYTE.setRelease(to, target + last, from.get(ValueLayout.JAVA_BYTE, offset + last));
   }
 }

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.DmaWindow;
+import org.hghca.wire.MemoryPieces;
 
 /**
  * The HCA's access to host memory: enabled only while bus mastering is on, through windows until
@@ -57,6 +58,11 @@ public final class HostMemory {
    */
   public void enable(boolean on) {
     enabled = on;
+  }
+
+  /** What is known of the memory of a window until the end of a step. */
+  public static MemoryPieces.Kind kind(DmaWindow window) {
+    return window.stays() ? MemoryPieces.Kind.STAYS : MemoryPieces.Kind.MAY_END;
   }
 
   /** A step begins: until {@link #endStep} the host takes no memory away. */

@@ -114,7 +114,7 @@ final class PageWindows {
     if (!window.holds(iova, size)) {
       return 0;
     }
-    into.add(window.memory(), iova - window.iova(), size);
+    into.add(window.memory(), iova - window.iova(), size, HostMemory.kind(window));
     return size;
   }
 

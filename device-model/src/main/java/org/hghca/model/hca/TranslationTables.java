@@ -170,7 +170,8 @@ final class TranslationTables implements KeyedMemory {
     boolean toHost = access != MemoryAccess.LOCAL_READ && access != MemoryAccess.REMOTE_READ;
     if (reaches(region, address, size) && (!toHost || region.isWritable())) {
       DmaWindow window = region.window();
-      into.add(window.memory(), region.iova(address) - window.iova(), size);
+      into.add(
+          window.memory(), region.iova(address) - window.iova(), size, HostMemory.kind(window));
       return true;
     }
     return locateByPages(region, address, size, toHost, into);

@@ -142,7 +142,7 @@ final class RoceMemory implements KeyedMemory {
       if (window == null || toHost && !window.access().writable()) {
         return false;
       }
-      into.add(window.memory(), bus - window.iova(), piece);
+      into.add(window.memory(), bus - window.iova(), piece, HostMemory.kind(window));
       done += piece;
     }
     return true;

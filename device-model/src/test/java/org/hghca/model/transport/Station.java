@@ -196,7 +196,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
       int key, int pd, long address, MemoryAccess access, int length, MemoryPieces into) {
     boolean located = !memoryGone && check(key, pd, address, length, access) == MemoryStatus.OK;
     if (located) {
-      into.add(memory, address, length);
+      into.add(memory, address, length, MemoryPieces.Kind.STAYS);
     }
     return located;
   }

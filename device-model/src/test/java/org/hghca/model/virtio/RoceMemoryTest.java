@@ -99,7 +99,7 @@ class RoceMemoryTest {
     memory.read(KEY, PD, START + offset, MemoryAccess.LOCAL_READ, read, 0, length);
     MemoryPieces found = new MemoryPieces();
     MemoryPieces target = new MemoryPieces();
-    target.add(copied, 0, length);
+    target.add(copied, 0, length, MemoryPieces.Kind.MAY_END);
 
     assertThat(locate(KEY, PD, offset, length, MemoryAccess.LOCAL_READ, found)).isTrue();
     found.copyTo(target);

@@ -79,7 +79,7 @@ public final class RegionMemory {
   /** Maps memory for the device: the application's, or a part of the buffer. */
   public DmaMapping map(MemorySegment memory, DmaAccess access) {
     if (isOwn(memory)) {
-      return function.map(deviceView(memory), access);
+      return function.mapOwned(deviceView(memory), access);
     }
     function.checkPresent(memory, access);
     return function.map(memory, access);

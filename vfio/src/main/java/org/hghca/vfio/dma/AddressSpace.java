@@ -33,8 +33,8 @@ public interface AddressSpace {
    */
   Pin pin(MemorySegment memory, DmaAccess access);
 
-  /** As {@link #pin} for reading and writing, of memory that is freed only after its release. */
-  default Pin pinOwned(MemorySegment memory) {
-    return pin(memory, DmaAccess.READ_WRITE);
+  /** As {@link #pin}, of memory that is freed only after its release. */
+  default Pin pinOwned(MemorySegment memory, DmaAccess access) {
+    return pin(memory, access);
   }
 }

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BiFunction;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Locator;
@@ -64,7 +65,9 @@ public final class DeviceMemory implements AutoCloseable {
       }
       try {
         MemorySegment memory = slab.asSlice(0, PagePool.wholePages(bytes));
-        return add(new Mapping(memory, DmaAccess.READ_WRITE, space.pinOwned(memory), slab));
+        return add(
+            new Mapping(
+                memory, DmaAccess.READ_WRITE, space.pinOwned(memory, DmaAccess.READ_WRITE), slab));
       } catch (RuntimeException e) {
         giveBack(slab);
         throw e;
@@ -76,11 +79,23 @@ public final class DeviceMemory implements AutoCloseable {
 
   /** As {@link org.hghca.vfio.PciFunction#map}. */
   public DmaMapping map(MemorySegment memory, DmaAccess access) {
+    return map(memory, access, space::pin);
+  }
+
+  /** As {@link org.hghca.vfio.PciFunction#mapOwned}. */
+  public DmaMapping mapOwned(MemorySegment memory, DmaAccess access) {
+    return map(memory, access, space::pinOwned);
+  }
+
+  private DmaMapping map(
+      MemorySegment memory,
+      DmaAccess access,
+      BiFunction<MemorySegment, DmaAccess, AddressSpace.Pin> pinning) {
     checkMappable(memory, access);
     life.readLock().lock();
     try {
       checkOpen();
-      return add(new Mapping(memory, access, space.pin(memory, access), null));
+      return add(new Mapping(memory, access, pinning.apply(memory, access), null));
     } finally {
       life.readLock().unlock();
     }

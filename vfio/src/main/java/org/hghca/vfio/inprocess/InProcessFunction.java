@@ -121,6 +121,12 @@ public final class InProcessFunction implements PciFunction {
   }
 
   @Override
+  public DmaMapping mapOwned(MemorySegment segment, DmaAccess access) {
+    checkOpen();
+    return memory.mapOwned(segment, access);
+  }
+
+  @Override
   public void checkPresent(MemorySegment segment, DmaAccess access) {
     DeviceMemory.checkPresent(segment, access);
   }
@@ -134,8 +140,8 @@ public final class InProcessFunction implements PciFunction {
     }
 
     @Override
-    public Pin pinOwned(MemorySegment segment) {
-      return pin(segment, DmaAccess.READ_WRITE, true);
+    public Pin pinOwned(MemorySegment segment, DmaAccess access) {
+      return pin(segment, access, true);
     }
 
     private Pin pin(MemorySegment segment, DmaAccess access, boolean stays) {

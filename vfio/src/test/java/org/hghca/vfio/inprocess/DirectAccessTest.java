@@ -51,13 +51,16 @@ class DirectAccessTest {
   }
 
   @Test
-  void onlyAllocatedMemoryStaysUntilItIsUnmapped() {
+  void memoryOfTheDriverStaysUntilItIsUnmapped() {
     DeviceBus bus = device.bus();
     try (Arena arena = Arena.ofShared();
         DmaMapping mapped = function.map(arena.allocate(BYTES), DmaAccess.READ_WRITE);
+        DmaMapping owned = function.mapOwned(arena.allocate(BYTES), DmaAccess.READ);
         DmaMapping allocated = function.allocate(BYTES)) {
       bus.beginRun();
       assertThat(bus.window(mapped.iova(0)).stays()).isFalse();
+      assertThat(bus.window(owned.iova(0)).stays()).isTrue();
+      assertThat(bus.window(owned.iova(0)).access()).isEqualTo(DmaAccess.READ);
       assertThat(bus.window(allocated.iova(0)).stays()).isTrue();
       bus.endRun();
     }

@@ -2,6 +2,7 @@ package org.hghca.wire.shm;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.hghca.wire.MemoryPieces;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketRun;
 import org.hghca.wire.PortAddresses;
@@ -154,7 +155,7 @@ final class RingReader {
     into.packets = RecordHeader.packets(fifth);
     into.mtu = RecordHeader.mtu(fifth);
     into.bytes = payload;
-    into.payload.add(ring, at + RecordHeader.size(second), payload);
+    into.payload.add(ring, at + RecordHeader.size(second), payload, MemoryPieces.Kind.SHARED);
   }
 
   int unfolded() {

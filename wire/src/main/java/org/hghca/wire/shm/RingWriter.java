@@ -14,6 +14,9 @@ final class RingWriter {
   /** A run is at most this part of the ring, so that the reader copies one and this another. */
   private static final int PARTS = 4;
 
+  /** Its copy delays the JVM's safepoints. */
+  private static final int LONGEST_RUN = 1 << 18;
+
   private final PairPage own;
   private final PairPage peers;
   private final MemoryPieces target = new MemoryPieces();
@@ -88,7 +91,7 @@ final class RingWriter {
 
   /** The most bytes of payload of a run. */
   int longestRun() {
-    return bytes / PARTS;
+    return Math.min(bytes / PARTS, LONGEST_RUN);
   }
 
   /** Bytes of the record of a packet. */
@@ -124,7 +127,7 @@ final class RingWriter {
     long at = at();
     RecordHeader.write(ring, at, header, record, run, from, to);
     target.clear();
-    target.add(ring, at + header, run.bytes);
+    target.add(ring, at + header, run.bytes, MemoryPieces.Kind.SHARED);
     run.payload.copyTo(target);
     head += record;
   }

@@ -56,7 +56,7 @@ final class End implements Receiver, AutoCloseable {
     if (answer == PacketRun.Outcome.TAKEN) {
       MemorySegment copy = Arena.ofAuto().allocate(run.bytes);
       MemoryPieces into = new MemoryPieces();
-      into.add(copy, 0, run.bytes);
+      into.add(copy, 0, run.bytes, MemoryPieces.Kind.STAYS);
       run.payload.copyTo(into);
       runs.add(copy.toArray(ValueLayout.JAVA_BYTE));
     }

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.hghca.linux.Linux;
 import org.hghca.linux.RuntimeDirectory;
 import org.hghca.wire.IpAddress;
+import org.hghca.wire.MemoryPieces;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketRun;
@@ -244,8 +245,8 @@ class MembersTest {
     run.bytes = bytes;
     run.packets = (bytes + mtu - 1) / mtu;
     int half = bytes / 2;
-    run.payload.add(memory.asSlice(0, half), 0, half);
-    run.payload.add(memory.asSlice(half, bytes - half), 0, bytes - half);
+    run.payload.add(memory.asSlice(0, half), 0, half, MemoryPieces.Kind.STAYS);
+    run.payload.add(memory.asSlice(half, bytes - half), 0, bytes - half, MemoryPieces.Kind.MAY_END);
     return run;
   }
 
