@@ -41,15 +41,6 @@ public final class LinkPoller {
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
-  /** So long after another thread has read a link it is left to that thread, in nanoseconds. */
-  private static final long LEFT = 50_000;
-
-  /**
-   * So often another thread looks at a link that needs no system call until it is left to that
-   * thread, a power of 2. One that waits for events looks a few times before.
-   */
-  private static final int LOOKS = 32;
-
   /** So long the poller's thread waits for events at most where other threads read a link. */
   private static final long SOON = 500_000;
 
@@ -211,11 +202,7 @@ public final class LinkPoller {
     /** Whether no event tells the poller's thread what comes; used by that thread. */
     private boolean isAwake;
 
-    /** When such a thread has read last. */
-    private volatile long readAt = System.nanoTime() - LEFT;
-
-    /** How often such threads have looked since the poller's thread has read; a hint. */
-    private int looks;
+    private final Polling polling;
 
     /** Of what the poller's thread reads. */
     private final Gaps gaps = new Gaps(PROCESSORS, System.nanoTime());
@@ -224,6 +211,7 @@ public final class LinkPoller {
       this.index = index;
       this.link = link;
       this.user = user;
+      this.polling = new Polling(!link.sleeps(), System::nanoTime);
       this.descriptors = round.place(index);
     }
 
@@ -265,9 +253,7 @@ public final class LinkPoller {
 
     @Override
     public void read() {
-      if (!link.sleeps() || (++looks & LOOKS - 1) == 0) {
-        readAt = System.nanoTime();
-      }
+      polling.looks();
       if (!link.mayHaveReceived()) {
         return;
       }
@@ -276,6 +262,7 @@ public final class LinkPoller {
       if (busy.isHeldByCurrentThread() || busy.hasQueuedThreads() || !busy.tryLock()) {
         return;
       }
+      polling.finds(now);
       long before = link.deadline();
       try {
         if (!closed) {
@@ -355,7 +342,7 @@ public final class LinkPoller {
 
     /** Whether other threads read it now. */
     boolean isLeft() {
-      return System.nanoTime() - readAt < LEFT;
+      return polling.isLeft();
     }
 
     /** Whether looking shows something that the poller's thread is to read. */
@@ -376,7 +363,7 @@ public final class LinkPoller {
           long now = System.nanoTime();
           if (link.mayHaveReceived()) {
             gaps.arrived(now);
-            looks = 0;
+            polling.overtaken();
           }
           deliveredUntil = user.read(link, batch, true) ? now : deliveredUntil;
           gaps.taken(System.nanoTime());
