@@ -1,6 +1,7 @@
 package org.hghca.model;
 
 import java.util.concurrent.locks.LockSupport;
+import org.hghca.vfio.GiveWay;
 
 /**
  * The thread that does the part of a threaded simulation's work that the ringing threads leave: it
@@ -15,7 +16,7 @@ final class SimulationThread implements Runnable {
    * How often it looks for work, without the lock, before it sleeps: more would cost a core that
    * the driver's threads need.
    */
-  private static final int SPINS = 200;
+  private static final int SPINS = GiveWay.looks(200);
 
   /** How long it sleeps at most while others do steps, in nanoseconds. */
   private static final long TICK = 4_000_000;

@@ -3,6 +3,7 @@ package org.hghca.mailbox;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.Hcr;
+import org.hghca.vfio.GiveWay;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
@@ -15,7 +16,7 @@ final class HcrPort {
    * How long to poll without a pause: a card completes a command in less than a microsecond. If
    * register accesses trap, a single read takes longer, and the software HCA needs the processor.
    */
-  private static final long SPIN_NANOS = 50_000;
+  private static final long SPIN_NANOS = GiveWay.looks(50_000);
 
   /** Of a virtual thread: the software HCA does not work on one, and needs its processor. */
   private static final long VIRTUAL_SPIN_NANOS = 2_000;

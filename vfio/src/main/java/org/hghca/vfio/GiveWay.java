@@ -13,7 +13,20 @@ import java.util.concurrent.locks.LockSupport;
 public final class GiveWay {
   private static final long VIRTUAL_PAUSE_NANOS = 10_000;
 
+  private static final boolean ALONE = Runtime.getRuntime().availableProcessors() == 1;
+
   private GiveWay() {}
+
+  /**
+   * How often a thread looks before each {@link #pause}.
+   *
+   * @param most where another processor may bring what it looks for
+   * @return 1 where this process may use one processor only, by affinity or by quota: nobody brings
+   *     it there while a thread looks
+   */
+  public static int looks(int most) {
+    return ALONE ? 1 : most;
+  }
 
   /**
    * Pauses once.

@@ -2,13 +2,14 @@ package org.hghca.virtio;
 
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
+import org.hghca.vfio.GiveWay;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.TimeScale;
 
 /** Waiting for a device, in its own time scale. Immutable and thread-safe. */
 final class Patience {
   /** Looks without a pause: a device in software answers within microseconds. */
-  private static final int LOOKS = 200;
+  private static final int LOOKS = GiveWay.looks(200);
 
   private static final long SHORTEST_PAUSE = 20_000;
   private static final long LONGEST_PAUSE = 1_000_000;

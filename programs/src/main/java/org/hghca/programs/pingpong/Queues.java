@@ -28,13 +28,14 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.GiveWay;
 
 /**
  * What a ping-pong has on the device: queue pairs with one completion queue, and memory for one
  * message, which all requests share.
  */
 final class Queues implements AutoCloseable {
-  private static final int POLLS_BETWEEN_YIELDS = 200;
+  private static final int POLLS_BETWEEN_YIELDS = GiveWay.looks(200);
 
   /** A port has no more; what has been asked for beyond it fails when that GID is read. */
   private static final int LAST_GID_INDEX = 255;

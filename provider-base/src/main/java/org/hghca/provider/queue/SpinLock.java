@@ -12,7 +12,7 @@ import org.hghca.vfio.GiveWay;
  * than that of {@link LockRank}.
  */
 public final class SpinLock {
-  private static final int SPINS = 200;
+  private static final int SPINS = GiveWay.looks(200);
   private static final int FREE = 0;
   private static final int TAKEN = 1;
   private static final VarHandle HELD;

@@ -15,6 +15,7 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.GiveWay;
 import org.hghca.vfio.TimeScale;
 
 /**
@@ -31,7 +32,7 @@ final class Side implements AutoCloseable {
   private static final int COMPLETIONS = 16;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
-  private static final int POLLS_BETWEEN_YIELDS = 200;
+  private static final int POLLS_BETWEEN_YIELDS = GiveWay.looks(200);
 
   private final String role;
   private final String device;

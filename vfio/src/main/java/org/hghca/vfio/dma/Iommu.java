@@ -22,7 +22,7 @@ public final class Iommu {
   private static final String CUT_OFF = "the memory's file was truncated";
 
   /** How often a thread looks whether a run has ended before it lets others have the core. */
-  private static final int LOOKS_BETWEEN_YIELDS = 100;
+  private static final int LOOKS_BETWEEN_YIELDS = GiveWay.looks(100);
 
   /**
    * What is mapped.

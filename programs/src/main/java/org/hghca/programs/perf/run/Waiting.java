@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import org.hghca.programs.perf.PerfException;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.vfio.GiveWay;
 import org.hghca.vfio.TimeScale;
 
 /**
@@ -14,7 +15,7 @@ import org.hghca.vfio.TimeScale;
  */
 final class Waiting {
   private static final Duration LIMIT = Duration.ofSeconds(20);
-  private static final int SPINS_BETWEEN_YIELDS = 200;
+  private static final int SPINS_BETWEEN_YIELDS = GiveWay.looks(200);
 
   private final TimeScale time;
   private final Optional<CompletionChannel> channel;
