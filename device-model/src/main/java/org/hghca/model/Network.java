@@ -1,5 +1,6 @@
 package org.hghca.model;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.wire.EthernetPort;
@@ -30,12 +31,17 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   /** Set once, by {@link #begin}. */
   private volatile LinkPoller.Attachment attachment;
 
+  private final LookBeforeSleep looking =
+      new LookBeforeSleep(Runtime.getRuntime().availableProcessors());
   private boolean up;
 
   /** What the link is read into, and whether it has more than was taken; used under the lock. */
   private ReceiveBatch reading;
 
   private boolean hasMore;
+
+  /** Whether a thread that polls reads it. */
+  private boolean polled;
 
   /**
    * Makes it the medium of a port.
@@ -146,7 +152,11 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   }
 
   void flush() {
-    link.flush();
+    if (polled) {
+      link.flushSoon(); // the answer of the one who polls may leave with it
+    } else {
+      link.flush();
+    }
   }
 
   /** Delivers delayed packets that are due; returns whether there were any. */
@@ -161,7 +171,12 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   @Override
   public boolean read(Link from, ReceiveBatch batch, boolean waits) {
     reading = batch;
-    return callerRuns.arrived(participant, this, waits);
+    polled = !waits;
+    try {
+      return callerRuns.arrived(participant, this, waits);
+    } finally {
+      polled = false;
+    }
   }
 
   @Override
@@ -236,6 +251,26 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     if (present != null) {
       present.read();
     }
+  }
+
+  /** Reads on the calling thread for a moment, where waits are short. */
+  void beforeSleep(BooleanSupplier happened) {
+    LinkPoller.Attachment present = attachment;
+    if (present == null || Thread.currentThread().isVirtual() || !looking.looks()) {
+      return;
+    }
+    long end = System.nanoTime() + LookBeforeSleep.LONGEST;
+    present.beginPolling();
+    do {
+      present.read();
+      if (happened.getAsBoolean()) {
+        looking.found();
+        return;
+      }
+      Thread.onSpinWait();
+    } while (System.nanoTime() - end < 0);
+    looking.missed();
+    present.endPolling();
   }
 
   /** A link that needs no system call is looked at with each poll. */

@@ -1,6 +1,7 @@
 package org.hghca.model;
 
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.hghca.model.card.Card;
 import org.hghca.model.card.Faults;
 import org.hghca.model.card.StepBudget;
@@ -56,6 +57,13 @@ final class SimulatedCard implements Participant {
   void idle() {
     if (network != null) {
       network.idle();
+    }
+  }
+
+  /** As {@code PciFunction.beforeSleep}. */
+  void beforeSleep(BooleanSupplier happened) {
+    if (network != null) {
+      network.beforeSleep(happened);
     }
   }
 

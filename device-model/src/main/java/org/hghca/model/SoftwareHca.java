@@ -5,6 +5,7 @@ import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.hghca.model.card.Card;
 import org.hghca.model.card.CardCounters;
 import org.hghca.model.card.Faults;
@@ -371,6 +372,11 @@ public final class SoftwareHca implements EmulatedFunction {
   @Override
   public void idle() {
     driven.idle();
+  }
+
+  @Override
+  public void beforeSleep(BooleanSupplier happened) {
+    driven.beforeSleep(happened);
   }
 
   @Override

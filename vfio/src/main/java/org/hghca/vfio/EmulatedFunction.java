@@ -1,5 +1,7 @@
 package org.hghca.vfio;
 
+import java.util.function.BooleanSupplier;
+
 /**
  * A PCI function in software, seen from its bus: the device half of the seam whose host half is
  * {@link PciFunction}. Its transports (a connector in this process, a server on a socket) call it
@@ -66,6 +68,9 @@ public interface EmulatedFunction extends AutoCloseable {
 
   /** As {@code PciFunction.idle}: a thread of the host has nothing else to do. */
   default void idle() {}
+
+  /** As {@code PciFunction.beforeSleep}. */
+  default void beforeSleep(BooleanSupplier happened) {}
 
   /** As {@code PciFunction.idleEvery}. */
   default int idleEvery() {

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.hghca.vfio.trace.DeviceTrace;
 
 /** A function that forwards every call to another one, for subclasses that change some of it. */
@@ -92,6 +93,11 @@ public abstract class ForwardingFunction implements PciFunction {
   @Override
   public void idle() {
     function.idle();
+  }
+
+  @Override
+  public void beforeSleep(BooleanSupplier happened) {
+    function.beforeSleep(happened);
   }
 
   @Override

@@ -3,6 +3,7 @@ package org.hghca.vfio;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.hghca.vfio.trace.DeviceTrace;
 
 /**
@@ -120,6 +121,15 @@ public interface PciFunction extends AutoCloseable {
    * some of its work there. It waits for nothing, and comes soon back.
    */
   default void idle() {}
+
+  /**
+   * The calling thread is about to sleep until something has happened, such as an event of the
+   * device, and holds no lock. A device in software may do its work on the thread for some 50 us
+   * before that, where waits have been short. Returns when it has happened, or it is time to sleep.
+   *
+   * @param happened whether it has; soon back, under no lock
+   */
+  default void beforeSleep(BooleanSupplier happened) {}
 
   /**
    * How many polls in a row that found nothing pass between two calls of {@link #idle}, a power of

@@ -3,6 +3,7 @@ package org.hghca.provider.event;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
@@ -19,10 +20,15 @@ import org.hghca.verbs.VerbsException;
  */
 public final class EventChannel extends Resource
     implements CompletionChannel, ContextCounters.Counted {
+  /** Waits that are shorter only sleep. */
+  private static final Duration SHORT = Duration.ofMillis(1);
+
   private final Context context;
   private final Health health;
   private final ContextCounters counters;
   private final Consumer<EventChannel> onClose;
+  private final Consumer<BooleanSupplier> beforeSleep;
+  private final BooleanSupplier ready;
 
   private final EventFifo<CompletionQueue> events =
       new EventFifo<>(Integer.MAX_VALUE) {
@@ -47,15 +53,22 @@ public final class EventChannel extends Resource
    * A channel of a context, which is its first user.
    *
    * @param health of the context's device
+   * @param beforeSleep called by a thread that waits, see {@code PciFunction.beforeSleep}
    * @param onClose called when it is closed
    */
   public <C extends Resource & Context> EventChannel(
-      C context, Health health, ContextCounters counters, Consumer<EventChannel> onClose) {
+      C context,
+      Health health,
+      ContextCounters counters,
+      Consumer<BooleanSupplier> beforeSleep,
+      Consumer<EventChannel> onClose) {
     super(context);
     this.context = context;
     this.health = health;
     this.counters = counters;
     this.onClose = onClose;
+    this.beforeSleep = beforeSleep;
+    this.ready = events::isReady;
     counters.add(this);
     publish();
   }
@@ -124,13 +137,23 @@ public final class EventChannel extends Resource
   @Override
   public CompletionQueue await() throws InterruptedException {
     checkOpen();
+    look();
     return events.await();
   }
 
   @Override
   public Optional<CompletionQueue> await(Duration limit) throws InterruptedException {
     checkOpen();
+    if (limit.compareTo(SHORT) > 0) {
+      look();
+    }
     return events.await(limit);
+  }
+
+  private void look() {
+    if (!events.isReady()) {
+      beforeSleep.accept(ready);
+    }
   }
 
   @Override

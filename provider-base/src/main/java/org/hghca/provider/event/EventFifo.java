@@ -24,6 +24,10 @@ public abstract class EventFifo<T> {
   private final ArrayDeque<Waiter<T>> waiters = new ArrayDeque<>();
 
   private Supplier<VerbsException> end;
+
+  /** Whether a waiter would not wait. */
+  private volatile boolean ready;
+
   private long given;
 
   /**
@@ -76,6 +80,7 @@ public abstract class EventFifo<T> {
           dropped(events.removeFirst());
         }
         events.addLast(event);
+        ready = true;
       }
     } finally {
       lock.unlock();
@@ -112,10 +117,16 @@ public abstract class EventFifo<T> {
       putBack(event);
       if (end == null && isLive(event) && !handOver(event)) {
         events.addFirst(event);
+        ready = true;
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Whether there is an event now, or there will be none. */
+  public final boolean isReady() {
+    return ready;
   }
 
   public final T await() throws InterruptedException {
@@ -206,6 +217,7 @@ public abstract class EventFifo<T> {
     while (event != null && !take(event)) {
       event = events.pollFirst();
     }
+    ready = !events.isEmpty();
     return event;
   }
 
@@ -220,6 +232,7 @@ public abstract class EventFifo<T> {
     lock.lock();
     try {
       events.removeIf(which);
+      ready = !events.isEmpty() || end != null;
     } finally {
       lock.unlock();
     }
@@ -233,6 +246,7 @@ public abstract class EventFifo<T> {
         return;
       }
       end = failure;
+      ready = true;
       events.clear();
       for (Waiter<T> waiter : waiters) {
         if (waiter.future == null) {

@@ -174,7 +174,8 @@ public abstract class AbstractContext extends Resource implements Context, Shari
   @Override
   public final CompletionChannel createCompletionChannel() {
     check();
-    EventChannel channel = new EventChannel(this, health, counters, channels::remove);
+    EventChannel channel =
+        new EventChannel(this, health, counters, device.function()::beforeSleep, channels::remove);
     channels.add(channel);
     if (health.isDead()) {
       channel.deviceFailed(); // the thread that detected the failure may have missed it

@@ -71,6 +71,24 @@ public class EventFifoTest {
   }
 
   @Test
+  public void itIsReadyWhileItHasEventsOrHasEnded() throws InterruptedException {
+    Numbers fifo = new Numbers(3);
+    assertThat(fifo.isReady()).isFalse();
+    fifo.give(1);
+    fifo.give(2);
+    assertThat(fifo.isReady()).isTrue();
+    assertThat(fifo.await()).isEqualTo(1);
+    assertThat(fifo.isReady()).isTrue();
+    assertThat(fifo.poll()).contains(2);
+    assertThat(fifo.isReady()).isFalse();
+    fifo.give(3);
+    fifo.removeIf(number -> number == 3);
+    assertThat(fifo.isReady()).isFalse();
+    fifo.end(() -> new VerbsException(Errno.EIO, "the end"));
+    assertThat(fifo.isReady()).isTrue();
+  }
+
+  @Test
   public void timedOutFutureTakesNoEvent() throws Exception {
     Numbers fifo = new Numbers(10);
     CompletableFuture<Integer> late = fifo.next().orTimeout(1, TimeUnit.MILLISECONDS);

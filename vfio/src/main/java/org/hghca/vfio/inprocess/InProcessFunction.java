@@ -2,6 +2,7 @@ package org.hghca.vfio.inprocess;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.DmaAccess;
@@ -219,6 +220,11 @@ public final class InProcessFunction implements PciFunction {
   @Override
   public void idle() {
     device.idle();
+  }
+
+  @Override
+  public void beforeSleep(BooleanSupplier happened) {
+    device.beforeSleep(happened);
   }
 
   @Override

@@ -79,6 +79,14 @@ public interface Link extends AutoCloseable {
   void flush();
 
   /**
+   * Sends the packets taken so far, by a thread that reads the link again soon, or sends more: then
+   * a receiver that is just going to sleep is woken.
+   */
+  default void flushSoon() {
+    flush();
+  }
+
+  /**
    * Joins a multicast group: packets to it are received from now on. The link must not be in the
    * group. It may receive packets that it sends itself.
    *

@@ -158,6 +158,12 @@ public final class LinkPoller {
      */
     void read();
 
+    /** The calling thread is going to {@link #read} again and again. */
+    void beginPolling();
+
+    /** The calling thread has stopped: from now on the poller's thread reads the link. */
+    void endPolling();
+
     /**
      * Whether the user has got everything that had come by a time. Where it has not, the link is
      * read soon.
@@ -279,6 +285,17 @@ public final class LinkPoller {
         }
         busy.unlock();
       }
+    }
+
+    @Override
+    public void beginPolling() {
+      polling.begins();
+    }
+
+    @Override
+    public void endPolling() {
+      polling.ends();
+      pollSoon();
     }
 
     @Override

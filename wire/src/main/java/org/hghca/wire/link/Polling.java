@@ -37,6 +37,16 @@ final class Polling {
     readAt = clock.getAsLong() - LEFT;
   }
 
+  /** A thread is going to look again and again. */
+  void begins() {
+    readAt = clock.getAsLong();
+  }
+
+  /** It has stopped. */
+  void ends() {
+    readAt = clock.getAsLong() - LEFT;
+  }
+
   /** A thread looks. */
   void looks() {
     if (eachCounts || (++looks & LOOKS - 1) == 0) {

@@ -115,6 +115,11 @@ final class SharedMemoryLink implements Link, Receiver {
     members.flush();
   }
 
+  @Override
+  public void flushSoon() {
+    members.flushSoon();
+  }
+
   /** Packets to groups go to all members. */
   @Override
   public boolean join(long high, long low) {
@@ -154,7 +159,7 @@ final class SharedMemoryLink implements Link, Receiver {
 
   @Override
   public boolean mayHaveReceived() {
-    return woken || members.hasMore();
+    return woken || members.hasMore() || members.needsFlush();
   }
 
   @Override

@@ -21,7 +21,7 @@ import org.hghca.wire.PortAddresses;
  */
 record Greeting(long mac, PortAddresses addresses) {
   /** "hghcashm" and the version of rings, records and messages. */
-  static final long LAYOUT = 0x6867_6863_6173_0001L;
+  static final long LAYOUT = 0x6867_6863_6173_0002L;
 
   /** The longest message. */
   static final int BYTES = 24 + 16 * Greeting.MOST_ADDRESSES;

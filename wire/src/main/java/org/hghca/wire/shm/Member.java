@@ -64,6 +64,9 @@ final class Member {
   private long fullAt;
   private boolean gone;
 
+  /** Whether it may sleep without having seen what was written last. */
+  private boolean mayMiss;
+
   /**
    * Says hello on a connection.
    *
@@ -259,9 +262,28 @@ final class Member {
 
   /** Shows it what was written, and wakes it if it sleeps. */
   void publish() {
-    if (writer.publish()) {
+    boolean any = writer.publish();
+    if (any || mayMiss) {
+      mayMiss = false;
       wakeIfAsleep();
     }
+  }
+
+  /**
+   * Shows it what was written, without waiting until that is seen. It is woken if it is known to
+   * sleep; one that goes to sleep just now is by the {@link #publish} that must follow.
+   *
+   * @return whether there was anything
+   */
+  boolean show() {
+    if (!writer.publish()) {
+      return false;
+    }
+    mayMiss = true;
+    if ((peers.sleep() & 1) != 0) {
+      publish();
+    }
+    return true;
   }
 
   /** Gives it the room of what was read, and wakes it if it sleeps for want of room. */

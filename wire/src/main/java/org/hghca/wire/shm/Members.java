@@ -54,6 +54,9 @@ public final class Members implements AutoCloseable {
   private volatile Member[] members = {};
   private boolean closed;
 
+  /** Whether somebody may sleep who has not seen what was sent. */
+  private boolean needsFlush;
+
   /** Whose turn it is to be read first. */
   private int first;
 
@@ -303,8 +306,30 @@ public final class Members implements AutoCloseable {
     return true;
   }
 
+  /**
+   * As {@link #flush}, which must follow soon: this one does not wait until what was sent is seen.
+   * Called again with nothing new, it is that.
+   */
+  public void flushSoon() {
+    boolean shown = false;
+    for (Member member : members) {
+      shown |= member.isPresent() && member.show();
+    }
+    if (shown) {
+      needsFlush = true;
+    } else if (needsFlush) {
+      flush();
+    }
+  }
+
+  /** Whether a {@link #flush} must follow; by any thread, to which it is a hint. */
+  public boolean needsFlush() {
+    return needsFlush;
+  }
+
   /** Shows what was sent to whom it was sent, and wakes those who sleep. */
   public void flush() {
+    needsFlush = false;
     for (Member member : members) {
       if (member.isPresent()) {
         member.publish();
@@ -435,6 +460,7 @@ public final class Members implements AutoCloseable {
    * @return whether there is nothing to do
    */
   public boolean sleep() {
+    flush();
     for (Member member : members) {
       member.sleep();
     }

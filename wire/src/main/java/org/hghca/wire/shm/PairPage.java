@@ -14,16 +14,20 @@ import java.lang.invoke.VarHandle;
  *  80h tail: bytes of the other's ring that it has read
  *  C0h odd while it sleeps; another number each time
  * 100h odd while it waits for room in its ring; another number each time
+ * 140h how many of the other's {@link Lines} it has read
+ * 200h lines that it has written
  * </pre>
  */
 final class PairPage {
   static final int BYTES = 4096;
+  static final long LINES = 0x200;
 
   private static final long LAYOUT_AT = 0;
   private static final long HEAD = 0x40;
   private static final long TAIL = 0x80;
   private static final long SLEEP = 0xc0;
   private static final long WAIT = 0x100;
+  private static final long TAKEN = 0x140;
   private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
   private final MemorySegment memory;
@@ -55,6 +59,19 @@ final class PairPage {
 
   void tail(long bytes) {
     LONG.setRelease(memory, TAIL, bytes);
+  }
+
+  long linesTaken() {
+    return (long) LONG.getAcquire(memory, TAKEN);
+  }
+
+  void linesTaken(long number) {
+    LONG.setRelease(memory, TAKEN, number);
+  }
+
+  /** All of it, for the lines. */
+  MemorySegment memory() {
+    return memory;
   }
 
   /** Odd while its member sleeps. To be read behind a full fence. */

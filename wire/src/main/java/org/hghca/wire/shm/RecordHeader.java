@@ -94,8 +94,21 @@ final class RecordHeader {
       Packet packet,
       PortAddresses own,
       PortAddresses peers) {
-    write(memory, at, size, record, payload, packet.plain ? FRAME : PACKET, packet, own, peers);
+    memory.set(WORD, at, record | (long) payload << 32);
+    write(memory, at, size, packet.plain ? FRAME : PACKET, packet, own, peers);
     memory.set(WORD, at + 0x20, packet(packet));
+  }
+
+  /** Writes a packet of one line; its first word comes last, see {@link Lines}. */
+  static void writeLine(
+      MemorySegment memory,
+      long at,
+      long position,
+      Packet packet,
+      PortAddresses own,
+      PortAddresses peers) {
+    write(memory, at, SHORT, PACKET, packet, own, peers);
+    Lines.place(memory, at, position, packet(packet));
   }
 
   private static long packet(Packet packet) {
@@ -111,7 +124,8 @@ final class RecordHeader {
       PacketRun run,
       PortAddresses own,
       PortAddresses peers) {
-    write(memory, at, size, record, run.bytes, RUN, run.first, own, peers);
+    memory.set(WORD, at, record | (long) run.bytes << 32);
+    write(memory, at, size, RUN, run.first, own, peers);
     memory.set(
         ValueLayout.JAVA_BYTE, at + 0x0a, (byte) (run.lastOperation & PacketOpcode.OPERATION_MASK));
     memory.set(
@@ -130,8 +144,6 @@ final class RecordHeader {
       MemorySegment memory,
       long at,
       int size,
-      int record,
-      int payload,
       int kind,
       Packet packet,
       PortAddresses own,
@@ -139,7 +151,6 @@ final class RecordHeader {
     int operation = packet.opcode & PacketOpcode.OPERATION_MASK;
     int source = number(own, packet.sourceIpHigh, packet.sourceIpLow);
     int destination = number(peers, packet.destinationIpHigh, packet.destinationIpLow);
-    memory.set(WORD, at, record | (long) payload << 32);
     memory.set(
         WORD,
         at + 8,
@@ -213,6 +224,10 @@ final class RecordHeader {
     return (int) second & 0xff;
   }
 
+  static int opcode(long second) {
+    return (int) (second >>> 8) & 0xff;
+  }
+
   static int size(long second) {
     return (second >>> 24 & IS_LONG) != 0 ? LONG : SHORT;
   }
@@ -247,7 +262,7 @@ final class RecordHeader {
       long ownMac,
       long peersMac) {
     into.plain = kind(second) == FRAME;
-    into.opcode = (int) (second >>> 8) & 0xff;
+    into.opcode = opcode(second);
     int flags = (int) (second >>> 24);
     into.solicited = (flags & SOLICITED) != 0;
     into.ackRequest = (flags & ACK_REQUEST) != 0;

@@ -29,6 +29,14 @@ final class RingReader {
   private int record;
   private int payload;
 
+  /** Lines that were read, and of which the writer knows. */
+  private long lines;
+
+  private long linesTold;
+
+  /** Whether a line is next. */
+  private boolean isLine;
+
   /** How many packets of the run that is next have come one by one. */
   private int unfolded;
 
@@ -63,7 +71,8 @@ final class RingReader {
 
   /** Whether something was written that was not read. */
   boolean hasMore() {
-    return peers.head() != tail;
+    return peers.head() != tail
+        || Lines.follows(Lines.first(peers.memory(), Lines.at(lines)), lines);
   }
 
   /**
@@ -73,10 +82,18 @@ final class RingReader {
    * @throws ProtocolException when the writer has written what cannot be
    */
   int next() throws ProtocolException {
+    isLine = isLineNext();
+    if (isLine) {
+      return RecordHeader.PACKET;
+    }
     if (tail == head) {
       head = peers.head();
       if (tail == head) {
         return 0;
+      }
+      isLine = isLineNext(); // it was written before what has been published now
+      if (isLine) {
+        return RecordHeader.PACKET;
       }
       if (ring == null) {
         head = tail;
@@ -104,6 +121,28 @@ final class RingReader {
     }
     check();
     return RecordHeader.kind(second);
+  }
+
+  /** Whether the next line stands before the next record of the ring. */
+  private boolean isLineNext() throws ProtocolException {
+    MemorySegment page = peers.memory();
+    long at = Lines.at(lines);
+    long first = Lines.first(page, at);
+    if (!Lines.follows(first, lines)) {
+      return false;
+    }
+    fifth = page.get(WORD, at + 0x20);
+    if (!Lines.isAt(fifth, tail)) {
+      return false;
+    }
+    second = page.get(WORD, at + 8);
+    payload = Lines.payload(first);
+    if (RecordHeader.kind(second) != RecordHeader.PACKET
+        || RecordHeader.size(second) != RecordHeader.SHORT
+        || !Lines.fits(RecordHeader.opcode(second), payload)) {
+      throw new ProtocolException("line", second);
+    }
+    return true;
   }
 
   private void check() throws ProtocolException {
@@ -138,11 +177,26 @@ final class RingReader {
 
   /** Reads the next record, which is a packet or a frame, with its payload. */
   void read(Packet into, PortAddresses to, PortAddresses from, long ownMac, long peersMac) {
+    if (isLine) {
+      readLine(into, to, from, ownMac, peersMac);
+      return;
+    }
     long at = at();
     RecordHeader.read(ring, at, second, fifth, into, to, from, ownMac, peersMac);
     into.length = payload;
     if (payload > 0) {
       MemorySegment.copy(ring, at + RecordHeader.size(second), into.payload(), 0, payload);
+    }
+  }
+
+  private void readLine(
+      Packet into, PortAddresses to, PortAddresses from, long ownMac, long peersMac) {
+    MemorySegment page = peers.memory();
+    long at = Lines.at(lines);
+    RecordHeader.read(page, at, second, fifth, into, to, from, ownMac, peersMac);
+    into.length = payload;
+    if (payload > 0) {
+      Lines.readPayload(page, at, into);
     }
   }
 
@@ -168,6 +222,10 @@ final class RingReader {
 
   /** Goes on behind the record that was {@link #next}. */
   void skip() {
+    if (isLine) {
+      lines++;
+      return;
+    }
     tail += record;
     unfolded = 0;
   }
@@ -178,6 +236,10 @@ final class RingReader {
    * @return whether there was anything
    */
   boolean release() {
+    if (lines - linesTold >= Lines.TOLD_EACH) {
+      linesTold = lines;
+      own.linesTaken(lines);
+    }
     if (tail == told) {
       return false;
     }

@@ -8,7 +8,7 @@ import org.hghca.wire.PortAddresses;
 
 /**
  * The end of a ring that writes records into it. What it has written is seen by the reader with the
- * next {@link #publish}. Used by one thread at a time.
+ * next {@link #publish}; of a line, at once. Used by one thread at a time.
  */
 final class RingWriter {
   /** A run is at most this part of the ring, so that the reader copies one and this another. */
@@ -31,6 +31,12 @@ final class RingWriter {
 
   /** How far the reader is known to be. */
   private long tail;
+
+  /** Lines that were written, that were so when it published last, and that are known as read. */
+  private long lines;
+
+  private long linesPublished;
+  private long linesTaken;
 
   /**
    * @param own the page that this writes
@@ -111,6 +117,10 @@ final class RingWriter {
   /** Writes a packet, for which there is room. */
   void write(Packet packet, PortAddresses from, PortAddresses to) {
     int header = RecordHeader.size(packet, from, to);
+    if (header == RecordHeader.SHORT && Lines.fits(packet.opcode, packet.length) && hasLine()) {
+      writeLine(packet, from, to);
+      return;
+    }
     int record = record(header, packet.length);
     long at = at();
     RecordHeader.write(ring, at, header, record, packet.length, packet, from, to);
@@ -118,6 +128,23 @@ final class RingWriter {
       MemorySegment.copy(packet.payload(), 0, ring, at + header, packet.length);
     }
     head += record;
+  }
+
+  private boolean hasLine() {
+    if (lines - linesTaken == Lines.COUNT) {
+      linesTaken = peers.linesTaken();
+    }
+    return lines - linesTaken < Lines.COUNT;
+  }
+
+  private void writeLine(Packet packet, PortAddresses from, PortAddresses to) {
+    MemorySegment page = own.memory();
+    long at = Lines.at(lines);
+    RecordHeader.writeLine(page, at, head, packet, from, to);
+    if (packet.length > 0) {
+      Lines.writePayload(page, at, packet);
+    }
+    Lines.show(page, at, lines++, packet.length);
   }
 
   /** Writes a run, for which there is room: its payload is copied now. */
@@ -142,11 +169,13 @@ final class RingWriter {
    * @return whether there was anything
    */
   boolean publish() {
-    if (head == published) {
-      return false;
+    boolean any = lines != linesPublished;
+    linesPublished = lines;
+    if (head != published) {
+      published = head;
+      own.head(head);
+      any = true;
     }
-    published = head;
-    own.head(head);
-    return true;
+    return any;
   }
 }

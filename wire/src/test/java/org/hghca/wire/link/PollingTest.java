@@ -62,4 +62,13 @@ class PollingTest {
     memory.finds(now);
     assertThat(memory.isLeft()).as("it has stopped to poll").isFalse();
   }
+
+  @Test
+  void aThreadThatSaysThatItPollsHasTheLinkUntilItHasStopped() {
+    memory.begins();
+    assertThat(memory.isLeft()).isTrue();
+    now += 10;
+    memory.ends();
+    assertThat(memory.isLeft()).isFalse();
+  }
 }

@@ -294,6 +294,7 @@ class HostileMemberTest {
           hostile.ring.set(ValueLayout.JAVA_LONG, at, bent ? random.nextLong() : first);
           long second = random.nextLong() & 0xffff_ffff_dfff_ff00L | kind;
           hostile.ring.set(ValueLayout.JAVA_LONG, at + 8, second);
+          bendLine(hostile.page, head, random);
           head += random.nextInt(5000) == 0 ? random.nextInt() : record;
           hostile.head(head);
           victim.members.receive(victim);
@@ -307,5 +308,16 @@ class HostileMemberTest {
     }
     assertThat(victim.members.count()).isZero();
     assertThat(descriptors()).isLessThan(200);
+  }
+
+  /** Some line becomes one that may be the next, or nearly. */
+  private static void bendLine(MemorySegment page, long head, SplittableRandom random) {
+    long number = random.nextInt(3) == 0 ? random.nextLong() : random.nextInt(2 * Lines.COUNT);
+    long at = Lines.at(number & Long.MAX_VALUE);
+    long position = head / RecordHeader.UNIT & 0xffff_ffffL;
+    page.set(ValueLayout.JAVA_LONG, at + 8, random.nextLong() & 0xffff_ffff_dfff_1f00L | 1);
+    page.set(
+        ValueLayout.JAVA_LONG, at + 0x20, random.nextLong() & 0xffff_ffff_0000_0000L | position);
+    page.set(ValueLayout.JAVA_LONG, at, number + 1 << 8 | random.nextInt(20));
   }
 }
