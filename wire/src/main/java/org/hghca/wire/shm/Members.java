@@ -54,6 +54,9 @@ public final class Members implements AutoCloseable {
   private volatile Member[] members = {};
   private boolean closed;
 
+  /** Whether this member sleeps, and is woken by an event only. */
+  private boolean asleep;
+
   /** Whether somebody may sleep who has not seen what was sent. */
   private boolean needsFlush;
 
@@ -308,9 +311,14 @@ public final class Members implements AutoCloseable {
 
   /**
    * As {@link #flush}, which must follow soon: this one does not wait until what was sent is seen.
-   * Called again with nothing new, it is that.
+   * Called again with nothing new, it is that; and while this member sleeps, as nothing but an
+   * event would make another one follow.
    */
   public void flushSoon() {
+    if (asleep) {
+      flush();
+      return;
+    }
     boolean shown = false;
     for (Member member : members) {
       shown |= member.isPresent() && member.show();
@@ -461,6 +469,7 @@ public final class Members implements AutoCloseable {
    */
   public boolean sleep() {
     flush();
+    asleep = true;
     for (Member member : members) {
       member.sleep();
     }
@@ -477,6 +486,7 @@ public final class Members implements AutoCloseable {
 
   /** Nobody needs to wake this member any more. */
   public void wakeUp() {
+    asleep = false;
     for (Member member : members) {
       member.wakeUp();
     }

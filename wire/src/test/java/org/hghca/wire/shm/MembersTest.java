@@ -380,6 +380,20 @@ class MembersTest {
     assertThat(isReadable(right.members.event())).as("one that is known to sleep").isTrue();
   }
 
+  /** Whoever looks once and then sleeps on has nobody who flushes for it. */
+  @Test
+  void whoSleepsItselfOwesNoFlush() {
+    assertThat(left.members.sleep()).isTrue();
+    left.members.send(left.to(right, 0x64, 10, 1));
+    left.members.flushSoon();
+    assertThat(left.members.needsFlush()).isFalse();
+
+    left.members.wakeUp();
+    left.members.send(left.to(right, 0x64, 10, 1));
+    left.members.flushSoon();
+    assertThat(left.members.needsFlush()).isTrue();
+  }
+
   @Test
   void whoGoesToSleepHasWokenWhomItSentSomething() {
     left.members.send(left.to(right, 0x64, 10, 1));
