@@ -72,7 +72,7 @@ final class CallerRuns {
    * @param command whether it may have been a command
    */
   void workQueued(Participant hca, boolean command) {
-    if (mustNotStep(hca)) {
+    if (hca.mayWait() || isVirtual() && (command || participants.takesMonitorsNear(hca))) {
       loop.wake();
       return;
     }
@@ -122,7 +122,7 @@ final class CallerRuns {
   boolean arrived(Participant hca, Arrival arrival, boolean waits) {
     if (waits) {
       lock.lockForStep();
-    } else if (Thread.currentThread().isVirtual() || !lock.tryLockForStep()) {
+    } else if (isVirtual() && participants.takesMonitorsNear(hca) || !lock.tryLockForStep()) {
       return false;
     }
     boolean left;
@@ -134,7 +134,7 @@ final class CallerRuns {
         left = follow(hca);
       } while (more && !left && ++rounds < ROUNDS);
     } finally {
-      loop.release(true);
+      loop.release(!isVirtual()); // whoever handles an interrupt may have to park
     }
     if (left) {
       loop.wake();
@@ -160,12 +160,13 @@ final class CallerRuns {
   }
 
   /**
-   * Memory of another process may cause a wait. A virtual thread that waits for a monitor in a step
-   * would yield its carrier and keep the simulation's lock; threads that spin on all carriers until
-   * the step is done would never let it run again.
+   * A virtual thread that waits for a monitor in a step would leave its carrier and keep the
+   * simulation's lock; threads that spin on all carriers until the step is done would never let it
+   * run again. So it does only steps that take none: no commands, nothing of a card or a link that
+   * has some.
    */
-  private static boolean mustNotStep(Participant hca) {
-    return hca.mayWait() || Thread.currentThread().isVirtual();
+  private static boolean isVirtual() {
+    return Thread.currentThread().isVirtual();
   }
 
   /**

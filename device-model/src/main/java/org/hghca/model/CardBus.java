@@ -2,6 +2,7 @@ package org.hghca.model;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
+import org.hghca.linux.SpinMutex;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.DmaWindow;
 
@@ -12,6 +13,10 @@ import org.hghca.vfio.DmaWindow;
  */
 final class CardBus implements DeviceBus {
   private final AtomicLong raised = new AtomicLong();
+
+  /** Held while raised vectors are taken and signaled. */
+  private final SpinMutex delivery = new SpinMutex();
+
   private DeviceBus host;
 
   /** Plugs the card in; called once, before any access. */
@@ -73,18 +78,33 @@ final class CardBus implements DeviceBus {
     }
   }
 
-  private synchronized void raiseAll() {
-    for (long left = raised.getAndSet(0); left != 0; left &= left - 1) {
-      host.raise(Long.numberOfTrailingZeros(left));
+  private void raiseAll() {
+    delivery.lock();
+    try {
+      for (long left = raised.getAndSet(0); left != 0; left &= left - 1) {
+        host.raise(Long.numberOfTrailingZeros(left));
+      }
+    } finally {
+      delivery.unlock();
     }
   }
 
-  private synchronized long take() {
-    return raised.getAndSet(0);
+  private long take() {
+    delivery.lock();
+    try {
+      return raised.getAndSet(0);
+    } finally {
+      delivery.unlock();
+    }
   }
 
   /** Drops raised vectors, except for those that a thread is handling. */
-  synchronized void forget() {
-    raised.set(0);
+  void forget() {
+    delivery.lock();
+    try {
+      raised.set(0);
+    } finally {
+      delivery.unlock();
+    }
   }
 }

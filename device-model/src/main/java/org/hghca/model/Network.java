@@ -84,6 +84,11 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     return link.hasRoom();
   }
 
+  /** Whether a step may take a monitor of the link. */
+  boolean takesMonitors() {
+    return link.takesMonitors();
+  }
+
   @Override
   public int pathMtu() {
     return link.pathMtu();

@@ -44,6 +44,12 @@ interface Participant {
   /** Whether a step may wait for another process, which owns the memory. Under any lock. */
   boolean mayWait();
 
+  /**
+   * Whether a step may take a monitor, for which a virtual thread would leave its carrier. Under
+   * any lock.
+   */
+  boolean takesMonitors();
+
   /** Whether it requires a thread that does not sleep. Under any lock. */
   boolean spins();
 

@@ -94,12 +94,26 @@ final class Participants {
     Segment segment = hca.segment();
     boolean worked = segment != null && segment.step(now);
     for (Participant near : hcas) {
-      boolean isNear = near.equals(hca) || segment != null && segment.equals(near.segment());
-      if (isNear && !near.mayWait()) {
+      if (isNear(near, hca, segment) && !near.mayWait()) {
         worked |= step(near, now, budget);
       }
     }
     return worked;
+  }
+
+  private static boolean isNear(Participant near, Participant hca, Segment segment) {
+    return near.equals(hca) || segment != null && segment.equals(near.segment());
+  }
+
+  /** Whether {@link #stepNear} may take a monitor. Under any lock. */
+  boolean takesMonitorsNear(Participant hca) {
+    Segment segment = hca.segment();
+    for (Participant near : hcas) {
+      if (isNear(near, hca, segment) && near.takesMonitors()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean step(Participant hca, long now, StepBudget budget) {

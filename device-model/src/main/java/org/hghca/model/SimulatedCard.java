@@ -134,6 +134,11 @@ final class SimulatedCard implements Participant {
   }
 
   @Override
+  public boolean takesMonitors() {
+    return card.takesMonitors() || network != null && network.takesMonitors();
+  }
+
+  @Override
   public boolean spins() {
     return spins;
   }

@@ -158,16 +158,55 @@ class CallerRunsTest {
   }
 
   @Test
-  void virtualThreadLeavesTheWorkToTheThread() throws InterruptedException {
+  void virtualThreadThatRingsDoesTheWork() throws InterruptedException {
     Tap tap = Tap.here();
     try (Host host = tap.open("model:virtual").bringUp()) {
       Loopback loopback = new Loopback(host);
       tap.threads.clear();
+      Thread ringing =
+          Thread.startVirtualThread(
+              () -> {
+                while (!tap.threads.contains(Thread.currentThread())) {
+                  loopback.write();
+                  await(loopback.qp.cq);
+                }
+              });
+      ringing.join();
+      assertThat(tap.threads).contains(ringing);
+    }
+  }
+
+  @Test
+  void commandOfAVirtualThreadIsLeftToTheThread() throws InterruptedException {
+    Tap tap = Tap.here();
+    try (Host host = tap.open("model:virtualgiver").bringUp()) {
+      tap.threads.clear();
+      Thread.startVirtualThread(
+              () -> {
+                for (int i = 0; i < 100; i++) {
+                  host.must(HcrCommand.QUERY_DEV_LIM, 0, 0);
+                }
+              })
+          .join();
+      assertThat(tap.threads).isNotEmpty().allMatch(CallerRunsTest::isLoop);
+    }
+  }
+
+  /** The other end of the cable belongs to the step. */
+  @Test
+  void virtualThreadLeavesACardThatTakesMonitorsToTheThread() throws InterruptedException {
+    Tap tap = Tap.here();
+    try (TwoHosts hosts =
+        new TwoHosts(
+            tap.open("model:monitors?cable=vm"),
+            Host.open("model:watched?cable=vm&fault=other-guid"),
+            8)) {
+      tap.threads.clear();
       Thread.startVirtualThread(
               () -> {
                 for (int i = 0; i < 1000; i++) {
-                  loopback.write();
-                  await(loopback.qp.cq);
+                  hosts.write();
+                  await(hosts.cq());
                 }
               })
           .join();

@@ -3,12 +3,11 @@ package org.hghca.model;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hghca.model.Waits.await;
 
-import java.lang.management.LockInfo;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.hghca.abi.EventQueueContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,10 +92,19 @@ class ToldInterruptsTest {
     }
   }
 
-  /** A caller that has reset or closed an HCA gets no more of its interrupts. */
+  /**
+   * A caller that has reset or closed an HCA gets no more of its interrupts. Those that a thread
+   * without locks of a driver handles itself, as the simulation's own does, are not waited for.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void interruptInDeliveryIsAwaitedAtTheEnd(boolean closes) throws InterruptedException {
+    while (!isRaisedByTheRinger(closes)) {
+      // the simulation's thread was faster
+    }
+  }
+
+  private static boolean isRaisedByTheRinger(boolean closes) throws InterruptedException {
     Tap tap = Tap.here();
     try (Host host = tap.open("model:telling").bringUp()) {
       host.eq(4, 3, EventQueueContext.ARMED);
@@ -107,29 +115,41 @@ class ToldInterruptsTest {
       host.arm(qp.cq, false);
       CountDownLatch telling = new CountDownLatch(1);
       CountDownLatch told = new CountDownLatch(1);
+      AtomicReference<Thread> raising = new AtomicReference<>();
+      Thread ringer =
+          Thread.ofPlatform().unstarted(() -> qp.write(buffer, 0, new Host.Piece(buffer, 8, 8)));
       tap.hook =
           (access, _) -> {
             if (access.equals("raise")) {
+              raising.set(Thread.currentThread());
               telling.countDown();
-              Waits.uninterrupted(told::await);
+              if (raising.get().equals(ringer)) {
+                Waits.uninterrupted(told::await);
+              }
             }
           };
-      Thread ringer =
-          Thread.ofPlatform().start(() -> qp.write(buffer, 0, new Host.Piece(buffer, 8, 8)));
+      ringer.start();
       telling.await();
+      if (!raising.get().equals(ringer)) {
+        ringer.join();
+        return false;
+      }
       Thread end = Thread.ofPlatform().start(closes ? host::close : host.function::reset);
-      await(() -> waitsForBus(end) || !end.isAlive());
+      await(() -> forgets(end) || !end.isAlive());
       boolean waits = end.isAlive();
       told.countDown();
       end.join();
       ringer.join();
       assertThat(waits).isTrue();
+      return true;
     }
   }
 
-  private static boolean waitsForBus(Thread thread) {
-    ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.threadId());
-    LockInfo wanted = info == null ? null : info.getLockInfo();
-    return wanted != null && wanted.getClassName().equals(CardBus.class.getName());
+  private static boolean forgets(Thread thread) {
+    return Arrays.stream(thread.getStackTrace())
+        .anyMatch(
+            frame ->
+                frame.getClassName().equals(CardBus.class.getName())
+                    && frame.getMethodName().equals("forget"));
   }
 }

@@ -55,6 +55,11 @@ public interface Card {
   /** When {@link #step} is due if nothing happens before, {@code Long.MAX_VALUE}: never. */
   long nextDeadline();
 
+  /** Whether a step may take a monitor, for which a virtual thread would leave its carrier. */
+  default boolean takesMonitors() {
+    return true;
+  }
+
   /** Reports whether the port has come up or gone down since the last call. Between steps only. */
   void watchPort();
 

@@ -2,28 +2,45 @@ package org.hghca.model.card;
 
 import java.util.ArrayDeque;
 import java.util.List;
+import org.hghca.linux.SpinMutex;
 
 /** The faults of one HCA: all are counted, the newest 64 are kept. Thread-safe. */
 public final class Faults {
   private static final int KEPT = 64;
 
   private final ArrayDeque<String> newest = new ArrayDeque<>();
+  private final SpinMutex mutex = new SpinMutex();
   private long count;
 
-  public synchronized void record(String what) {
-    count++;
-    if (newest.size() == KEPT) {
-      newest.removeFirst();
+  public void record(String what) {
+    mutex.lock();
+    try {
+      count++;
+      if (newest.size() == KEPT) {
+        newest.removeFirst();
+      }
+      newest.addLast(what);
+    } finally {
+      mutex.unlock();
     }
-    newest.addLast(what);
   }
 
-  public synchronized long count() {
-    return count;
+  public long count() {
+    mutex.lock();
+    try {
+      return count;
+    } finally {
+      mutex.unlock();
+    }
   }
 
   /** The faults that are kept, oldest first. */
-  public synchronized List<String> list() {
-    return List.copyOf(newest);
+  public List<String> list() {
+    mutex.lock();
+    try {
+      return List.copyOf(newest);
+    } finally {
+      mutex.unlock();
+    }
   }
 }

@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.Bar;
 import org.hghca.abi.CommandStatus;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
+import org.hghca.linux.SpinMutex;
 import org.hghca.model.card.Card;
 import org.hghca.model.card.CardCounters;
 import org.hghca.model.card.Faults;
@@ -227,7 +227,7 @@ public final class Hca implements Card {
           faults.record("a register write is lost: too many are waiting");
           return false;
         }
-        LockSupport.parkNanos(1_000);
+        SpinMutex.yieldProcessor();
       } while (!writes.offer(register, value));
     }
     return true;
@@ -301,6 +301,11 @@ public final class Hca implements Card {
   }
 
   /** Reports whether the port has come up or gone down since the last call. Between steps only. */
+  @Override
+  public boolean takesMonitors() {
+    return false;
+  }
+
   @Override
   public void watchPort() {
     if (port.isUp() != portUp) {

@@ -65,6 +65,14 @@ public interface Link extends AutoCloseable {
     return false;
   }
 
+  /**
+   * Whether sending or receiving may take a monitor, for which a virtual thread would leave its
+   * carrier.
+   */
+  default boolean takesMonitors() {
+    return true;
+  }
+
   /** Whether it may lose what it has taken, as networks do. */
   default boolean losesPackets() {
     return true;

@@ -1,8 +1,5 @@
 package org.hghca.wire.link;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -20,27 +17,6 @@ public final class LinkPoller {
   private static final Logger LOG = LoggerFactory.getLogger(LinkPoller.class);
   private static final LinkPoller SHARED = new LinkPoller(Linux::system);
 
-  private static final int CLOSE_ON_EXEC = 0x80000;
-  private static final int NONBLOCK = 0x800;
-  private static final int ADD = 1;
-  private static final int DELETE = 2;
-  private static final int MODIFY = 3;
-
-  /** {@code struct epoll_event}: events, and their data, here the link's index. */
-  private static final int EVENT = 12;
-
-  private static final int EVENT_DATA = 4;
-  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-  private static final int EVENTS = 16;
-
-  /** The event data of the descriptor that wakes the thread. */
-  private static final int WAKE = -1;
-
-  private static final MemorySegment ONE =
-      Arena.global().allocateFrom(ValueLayout.JAVA_LONG, 1).asReadOnly();
-
-  private static final long NANOS_PER_MILLI = 1_000_000;
-
   /** So long the poller's thread waits for events at most where other threads read a link. */
   private static final long SOON = 500_000;
 
@@ -55,8 +31,8 @@ public final class LinkPoller {
   private final Supplier<SystemCalls> system;
   private int open;
 
-  /** The running thread; null where there is none. */
-  private volatile Round round;
+  /** Of the running thread; null where there is none. */
+  private volatile LinkEvents events;
 
   /**
    * @param system called when the first link is opened
@@ -90,7 +66,7 @@ public final class LinkPoller {
   }
 
   private synchronized Place enter(Link link, LinkUser user) {
-    if (round == null) {
+    if (events == null) {
       start();
     }
     int index = 0;
@@ -102,7 +78,7 @@ public final class LinkPoller {
       place = new Place(index, link, user);
     } catch (RuntimeException | Error e) {
       if (open == 0) {
-        round.wake(); // to end
+        events.wake(); // to end
       }
       throw e;
     }
@@ -114,14 +90,14 @@ public final class LinkPoller {
   }
 
   private void start() {
-    Round first = new Round(system.get());
+    LinkEvents first = new LinkEvents(system.get());
     try {
-      Thread.ofPlatform().daemon().name("hghca-links").start(first);
+      Thread.ofPlatform().daemon().name("hghca-links").start(new Round(first));
     } catch (RuntimeException | Error e) {
       first.close();
       throw e;
     }
-    round = first;
+    events = first;
   }
 
   private synchronized void remove(Place place) {
@@ -129,13 +105,7 @@ public final class LinkPoller {
     fewer[place.index] = null;
     places = fewer;
     if (--open == 0) {
-      round.wake();
-    }
-  }
-
-  private synchronized void pollSoon(Place place) {
-    if (places[place.index] == place) { // else the thread may have ended, and its descriptors
-      round.wake();
+      events.wake();
     }
   }
 
@@ -144,8 +114,8 @@ public final class LinkPoller {
     if (open > 0) {
       return false;
     }
-    round.close();
-    round = null;
+    events.close();
+    events = null;
     return true;
   }
 
@@ -182,6 +152,9 @@ public final class LinkPoller {
     private final Link link;
     private final LinkUser user;
 
+    /** Of the thread that reads it. */
+    private final LinkEvents events;
+
     /** The descriptors of the link: an epoll instance, on which the poller's thread waits. */
     private final int descriptors;
 
@@ -217,28 +190,29 @@ public final class LinkPoller {
       this.index = index;
       this.link = link;
       this.user = user;
+      this.events = LinkPoller.this.events;
       this.polling = new Polling(!link.sleeps(), System::nanoTime);
-      this.descriptors = round.place(index);
+      this.descriptors = events.openSet(index);
     }
 
     @Override
-    public void add(int descriptor, int events) {
-      round.control(descriptors, ADD, descriptor, events, index);
+    public void add(int descriptor, int wanted) {
+      events.add(descriptors, descriptor, wanted, index);
     }
 
     @Override
-    public void change(int descriptor, int events) {
-      round.control(descriptors, MODIFY, descriptor, events, index);
+    public void change(int descriptor, int wanted) {
+      events.change(descriptors, descriptor, wanted, index);
     }
 
     @Override
     public void remove(int descriptor) {
-      round.control(descriptors, DELETE, descriptor, 0, index);
+      events.remove(descriptors, descriptor);
     }
 
     @Override
     public void pollSoon() {
-      LinkPoller.this.pollSoon(this);
+      events.wake();
     }
 
     /** Opens the link, which has not been read before. */
@@ -346,7 +320,7 @@ public final class LinkPoller {
       try {
         if (!closed) {
           isArmed = arms;
-          round.await(descriptors, arms ? LinkWatch.READABLE : 0, index);
+          events.watch(descriptors, arms ? LinkWatch.READABLE : 0, index);
         }
       } finally {
         busy.unlock();
@@ -401,7 +375,7 @@ public final class LinkPoller {
         }
         closed = true;
         link.close();
-        round.linux.close(descriptors);
+        events.closeSet(descriptors);
       } finally {
         busy.unlock();
       }
@@ -411,86 +385,30 @@ public final class LinkPoller {
 
   /** The loop of the thread, from its first link to its last. */
   private final class Round implements Runnable {
-    private final SystemCalls linux;
-    private final int epoll;
-    private final int wakeup;
-    private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EVENT, 8);
-    private final MemorySegment count = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
+    private final LinkEvents events;
     private final ReceiveBatch batch = new ReceiveBatch();
 
-    /**
-     * Opens the descriptors of the thread.
-     *
-     * @throws LinkException when there are none left
-     */
-    Round(SystemCalls linux) {
-      this.linux = linux;
-      epoll = linux.epollCreate(CLOSE_ON_EXEC);
-      LinuxFailures.check(epoll, "a link", "epoll_create1");
-      wakeup = linux.eventfd(0, CLOSE_ON_EXEC | NONBLOCK);
-      try {
-        LinuxFailures.check(wakeup, "a link", "eventfd");
-        control(epoll, ADD, wakeup, LinkWatch.READABLE, WAKE);
-      } catch (RuntimeException e) {
-        close();
-        throw e;
-      }
-    }
-
-    /**
-     * An epoll instance for the descriptors of a link, of which the thread waits for any.
-     *
-     * @throws LinkException when there is no descriptor left
-     */
-    int place(int index) {
-      int created = linux.epollCreate(CLOSE_ON_EXEC);
-      LinuxFailures.check(created, "a link", "epoll_create1");
-      try {
-        control(epoll, ADD, created, LinkWatch.READABLE, index);
-      } catch (RuntimeException e) {
-        linux.close(created);
-        throw e;
-      }
-      return created;
-    }
-
-    /** Waits for the descriptors of a link, or no longer. */
-    void await(int descriptors, int events, int index) {
-      control(epoll, MODIFY, descriptors, events, index);
-    }
-
-    void control(int set, int operation, int descriptor, int wanted, int told) {
-      try (Arena arena = Arena.ofConfined()) {
-        MemorySegment event = arena.allocate(EVENT, 4);
-        event.set(INT, 0, wanted);
-        event.set(INT, EVENT_DATA, told);
-        int answer = linux.epollControl(set, operation, descriptor, event);
-        LinuxFailures.check(answer, "a link", "epoll_ctl");
-      }
-    }
-
-    void wake() {
-      linux.write(wakeup, ONE);
+    Round(LinkEvents events) {
+      this.events = events;
     }
 
     @Override
     public void run() {
       // Programs poll completion queues: this thread must not wait for the end of their slices.
-      TimeSlice.set(linux, TimeSlice.SHORTEST);
+      TimeSlice.set(events.linux(), TimeSlice.SHORTEST);
       do {
         look();
         long due = nextDeadline();
         long wait = sleep();
         boolean looks = wait != Long.MAX_VALUE;
         long most = looks ? System.nanoTime() + wait : Long.MAX_VALUE;
-        int ready = linux.epollWait(epoll, events, millisTo(Math.min(due, most)));
+        int ready = events.await(Math.min(due, most));
         for (int i = 0; i < ready; i++) {
-          int told = events.get(INT, (long) i * EVENT + EVENT_DATA);
-          if (told == WAKE) {
-            linux.read(wakeup, count);
+          int index = events.place(i);
+          if (index == LinkEvents.WAKE) {
             looks = true;
           } else {
-            read(told);
+            read(index);
           }
         }
         if (looks || due != Long.MAX_VALUE) {
@@ -564,22 +482,6 @@ public final class LinkPoller {
         }
       }
       return next;
-    }
-
-    /** Milliseconds, rounded up; -1 where there is no deadline. */
-    private static int millisTo(long deadline) {
-      if (deadline == Long.MAX_VALUE) {
-        return -1;
-      }
-      long left = Math.max(0, deadline - System.nanoTime() + NANOS_PER_MILLI - 1);
-      return (int) Math.min(Integer.MAX_VALUE, left / NANOS_PER_MILLI);
-    }
-
-    void close() {
-      linux.close(epoll);
-      if (wakeup >= 0) {
-        linux.close(wakeup);
-      }
     }
   }
 }

@@ -57,6 +57,11 @@ final class SharedMemoryLink implements Link, Receiver {
   }
 
   @Override
+  public boolean takesMonitors() {
+    return false;
+  }
+
+  @Override
   public int pathMtu() {
     return Packet.MAX_PAYLOAD;
   }

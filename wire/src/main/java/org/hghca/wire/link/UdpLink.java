@@ -120,6 +120,11 @@ final class UdpLink implements Link {
   }
 
   @Override
+  public boolean takesMonitors() {
+    return false;
+  }
+
+  @Override
   public int pathMtu() {
     return PathMtu.of(Math.min(address.mtu(), options.mtu().orElse(address.mtu())));
   }
