@@ -7,8 +7,9 @@ import java.nio.charset.StandardCharsets;
  *
  * @param maxTransfer the most bytes of one {@code DMA_READ} or {@code DMA_WRITE}, 1 or more
  * @param writeMultiple whether it knows of {@code REGION_WRITE_MULTI}
+ * @param registerRing whether it knows of {@link RegisterRing}
  */
-record ClientCapabilities(int maxTransfer, boolean writeMultiple) {
+record ClientCapabilities(int maxTransfer, boolean writeMultiple, boolean registerRing) {
   /** The protocol's default, which is the server's own limit, too. */
   static final int MAX_TRANSFER = 1 << 20;
 
@@ -39,19 +40,26 @@ record ClientCapabilities(int maxTransfer, boolean writeMultiple) {
       throw Refusal.invalid("VERSION with a limit that cannot be kept");
     }
     return new ClientCapabilities(
-        (int) Math.min(transfer, MAX_TRANSFER), text.isSet(VersionText.WRITE_MULTIPLE));
+        (int) Math.min(transfer, MAX_TRANSFER),
+        text.isSet(VersionText.WRITE_MULTIPLE),
+        text.isSet(VersionText.REGISTER_RING));
   }
 
   /** The server's answer, a subset of what was offered; with its NUL. */
   byte[] answer() {
     String text =
         ("{\"capabilities\":{\"max_msg_fds\":%d,\"max_data_xfer_size\":%d,\"max_dma_maps\":%d,"
-                + "\"pgsizes\":4096%s}}\0")
+                + "\"pgsizes\":4096%s%s}}\0")
             .formatted(
                 MAX_DESCRIPTORS,
                 MAX_TRANSFER,
                 MAX_DMA_MAPS,
-                writeMultiple ? ",\"write_multiple\":true" : "");
+                announce(writeMultiple, VersionText.WRITE_MULTIPLE),
+                announce(registerRing, VersionText.REGISTER_RING));
     return text.getBytes(StandardCharsets.US_ASCII);
+  }
+
+  private static String announce(boolean offered, String name) {
+    return offered ? ",\"%s\":true".formatted(name) : "";
   }
 }

@@ -36,6 +36,9 @@ final class DmaTable {
   private Range[] ranges = new Range[16];
   private int count;
 
+  /** How many of the ranges have no file; changed under the monitor. */
+  private volatile int remotes;
+
   DmaTable(ClientFiles files, RemoteMemory remote, DmaFaults faults) {
     this.files = files;
     this.remote = remote;
@@ -44,6 +47,11 @@ final class DmaTable {
 
   synchronized int ranges() {
     return count;
+  }
+
+  /** Whether an access may have to wait for the client, who has memory without a file. */
+  boolean mayWait() {
+    return remotes > 0;
   }
 
   /**
@@ -73,6 +81,9 @@ final class DmaTable {
     System.arraycopy(ranges, at, ranges, at + 1, count - at);
     ranges[at] = new Range(first, last, read, write, file, fileOffset);
     count++;
+    if (file == null) {
+      remotes++;
+    }
   }
 
   /**
@@ -110,7 +121,9 @@ final class DmaTable {
 
   private void remove(int from, int to) {
     for (int i = from; i < to; i++) {
-      if (ranges[i].file != null) {
+      if (ranges[i].file == null) {
+        remotes--;
+      } else {
         ranges[i].file.release();
       }
     }

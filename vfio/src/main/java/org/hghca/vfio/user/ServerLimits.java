@@ -9,8 +9,9 @@ import org.hghca.vfio.user.UserStructures.Version;
  * client uses.
  *
  * @param descriptors the most that the server takes in one message
+ * @param registerRing whether it knows of {@link RegisterRing}
  */
-record ServerLimits(int descriptors) {
+record ServerLimits(int descriptors, boolean registerRing) {
   private static final int MAJOR = 0;
 
   /** 0.0 has all the commands that are used here, and every server of this major version has it. */
@@ -21,9 +22,13 @@ record ServerLimits(int descriptors) {
   private static final int DEFAULT_PAGE_SIZES = 4096;
 
   private static final byte[] OFFER =
-      "{\"capabilities\":{\"max_msg_fds\":%d,\"max_data_xfer_size\":%d,\"pgsizes\":%d}}\0"
+      ("{\"capabilities\":{\"max_msg_fds\":%d,\"max_data_xfer_size\":%d,\"pgsizes\":%d,"
+              + "\"%s\":true}}\0")
           .formatted(
-              UserConnection.MAX_DESCRIPTORS, UserConnection.MAX_TRANSFER, DmaMapping.PAGE_SIZE)
+              UserConnection.MAX_DESCRIPTORS,
+              UserConnection.MAX_TRANSFER,
+              DmaMapping.PAGE_SIZE,
+              VersionText.REGISTER_RING)
           .getBytes(StandardCharsets.US_ASCII);
 
   static ServerLimits negotiate(UserConnection connection) {
@@ -60,6 +65,8 @@ record ServerLimits(int descriptors) {
       throw UserConnection.malformed("it takes no pages of 4 KiB");
     }
     long descriptors = text.number(VersionText.DESCRIPTORS, DEFAULT_DESCRIPTORS);
-    return new ServerLimits(Math.clamp(descriptors, 0, UserConnection.MAX_DESCRIPTORS));
+    return new ServerLimits(
+        Math.clamp(descriptors, 0, UserConnection.MAX_DESCRIPTORS),
+        text.isSet(VersionText.REGISTER_RING));
   }
 }

@@ -1,5 +1,10 @@
 package org.hghca.vfio.user;
 
+import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
 /** The commands of the protocol, by their codes. */
 enum UserCommand {
   VERSION(1),
@@ -23,15 +28,19 @@ enum UserCommand {
   REGION_WRITE_MULTI(15),
   DEVICE_FEATURE(16),
   MIGRATION_DATA_READ(17),
-  MIGRATION_DATA_WRITE(18);
+  MIGRATION_DATA_WRITE(18),
 
-  private static final UserCommand[] BY_CODE = new UserCommand[19];
+  /**
+   * Of this project: gives the server a {@link RegisterRing}, if both ends have announced {@link
+   * VersionText#REGISTER_RING}.
+   */
+  REGISTER_RING(0x6867),
 
-  static {
-    for (UserCommand command : values()) {
-      BY_CODE[command.code] = command;
-    }
-  }
+  /** Of this project: the ring has writes, and the server's poller sleeps. */
+  LOOK_AT_RING(0x6868);
+
+  private static final Map<Integer, UserCommand> BY_CODE =
+      Arrays.stream(values()).collect(Collectors.toMap(UserCommand::code, Function.identity()));
 
   private final int code;
 
@@ -50,6 +59,7 @@ enum UserCommand {
 
   /** The name of a code, known or not, for messages to people. */
   static String describe(int code) {
-    return code > 0 && code < BY_CODE.length ? BY_CODE[code].name() : "command " + code;
+    UserCommand command = BY_CODE.get(code);
+    return command == null ? "command " + code : command.name();
   }
 }

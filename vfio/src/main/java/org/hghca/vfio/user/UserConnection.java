@@ -49,6 +49,9 @@ final class UserConnection implements AutoCloseable {
   private final Thread reader;
   private volatile Runnable whenEnded = () -> {};
 
+  /** Takes what is written without asking for a reply; null where that is sent as messages. */
+  private volatile RegisterRingSender ring;
+
   /** A command that waits for its reply. */
   private static final class Call<T> {
     final UserCommand command;
@@ -213,11 +216,24 @@ final class UserConnection implements AutoCloseable {
   }
 
   /**
+   * From now on registers are written through a ring, which this closes. Before the first of them
+   * is written.
+   */
+  void postThrough(RegisterRingSender sender) {
+    ring = sender;
+  }
+
+  /**
    * Writes a register without asking for a reply. Does nothing when the connection has ended.
    *
    * @param width 1, 2, 4 or 8 bytes
    */
   void post(int region, long offset, int width, long value) {
+    RegisterRingSender through = ring;
+    if (through != null) {
+      through.post(region, offset, width, value);
+      return;
+    }
     asking.lock();
     try {
       if (isEnded()) {
@@ -227,6 +243,19 @@ final class UserConnection implements AutoCloseable {
           nextId(), UserCommand.REGION_WRITE, UserMessage.NO_REPLY, RegionAccess.DATA + width);
       fillWrite(request, region, offset, width, value);
       send();
+    } finally {
+      asking.unlock();
+    }
+  }
+
+  /** Gives a command without payload, and without asking for a reply. */
+  void post(UserCommand command) {
+    asking.lock();
+    try {
+      if (!isEnded()) {
+        request.command(nextId(), command, UserMessage.NO_REPLY, 0);
+        send();
+      }
     } finally {
       asking.unlock();
     }
@@ -504,6 +533,9 @@ final class UserConnection implements AutoCloseable {
       } catch (InterruptedException e) {
         interrupted = true;
       }
+    }
+    if (ring != null) {
+      ring.close();
     }
     asking.lock();
     try {

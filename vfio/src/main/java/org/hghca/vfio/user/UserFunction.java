@@ -72,7 +72,7 @@ final class UserFunction implements PciFunction {
     UserOptions options = UserOptions.of(locator);
     UserFunction function = new UserFunction(system, locator, options);
     try {
-      function.ask(options.posted());
+      function.ask(options);
       return function;
     } catch (RuntimeException e) {
       function.close();
@@ -80,7 +80,7 @@ final class UserFunction implements PciFunction {
     }
   }
 
-  private void ask(boolean posted) {
+  private void ask(UserOptions options) {
     try {
       limits = ServerLimits.negotiate(connection);
     } catch (VfioException e) {
@@ -101,7 +101,10 @@ final class UserFunction implements PciFunction {
               .formatted(locator.name(), info.flags, info.regions));
     }
     for (int bar = 0; bar < BARS; bar++) {
-      regions.add(UserRegion.open(system, connection, bar, posted, registers));
+      regions.add(UserRegion.open(system, connection, bar, options.posted(), registers));
+    }
+    if (options.posted() && options.ring() && limits.registerRing()) {
+      RegisterRingSender.open(system, connection).ifPresent(connection::postThrough);
     }
   }
 

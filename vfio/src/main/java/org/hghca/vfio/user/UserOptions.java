@@ -14,10 +14,13 @@ import org.hghca.vfio.VfioException.Reason;
  * @param limit {@code timeout}: how long the server may take for a reply, an ISO 8601 duration; 10
  *     seconds of the card's time by default
  * @param posted {@code posted}: whether registers are written without asking for a reply
+ * @param ring {@code ring}: whether they are written through memory that the server shares, where
+ *     it knows of that and no reply is asked for
  */
-record UserOptions(Duration limit, boolean posted) {
+record UserOptions(Duration limit, boolean posted, boolean ring) {
   private static final String TIMEOUT = "timeout";
   private static final String POSTED = "posted";
+  private static final String RING = "ring";
 
   /**
    * Reads a locator.
@@ -25,17 +28,21 @@ record UserOptions(Duration limit, boolean posted) {
    * @throws VfioException {@code INVALID} naming the parameter that cannot be understood
    */
   static UserOptions of(Locator locator) {
-    locator.checkParameters(List.of(TIMEOUT, POSTED));
+    locator.checkParameters(List.of(TIMEOUT, POSTED, RING));
     Duration limit =
         locator
             .parameter(TIMEOUT)
             .map(text -> duration(locator, text))
             .orElseGet(() -> TimeScale.of(locator).stretch(UserTimeouts.SERVER));
-    String posted = locator.parameter(POSTED).orElse("true");
-    if (!posted.equals("true") && !posted.equals("false")) {
-      throw wrong(locator, POSTED, "known are true and false", null);
+    return new UserOptions(limit, isTrue(locator, POSTED), isTrue(locator, RING));
+  }
+
+  private static boolean isTrue(Locator locator, String key) {
+    String text = locator.parameter(key).orElse("true");
+    if (!text.equals("true") && !text.equals("false")) {
+      throw wrong(locator, key, "known are true and false", null);
     }
-    return new UserOptions(limit, posted.equals("true"));
+    return text.equals("true");
   }
 
   private static Duration duration(Locator locator, String text) {

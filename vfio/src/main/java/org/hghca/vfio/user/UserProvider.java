@@ -11,7 +11,8 @@ import org.hghca.vfio.linux.HostCalls;
  * vfio-user:/path/of/the.sock}. There is no list of such sockets, so none is discovered.
  *
  * <p>{@code timeout=PT10S} of the locator is how long the server may take for a reply. Registers
- * are written without asking for one; {@code posted=false} has each write wait for it.
+ * are written without asking for one; {@code posted=false} has each write wait for it. They go
+ * through memory that a server of this project shares; {@code ring=false} makes each a message.
  */
 public final class UserProvider implements PciFunctionProvider {
 

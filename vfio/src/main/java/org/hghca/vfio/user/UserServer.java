@@ -277,5 +277,10 @@ public final class UserServer implements AutoCloseable {
     public void raise(int vector) {
       vectors.raise(vector);
     }
+
+    @Override
+    public boolean mayWait() {
+      return memory.mayWait();
+    }
   }
 }

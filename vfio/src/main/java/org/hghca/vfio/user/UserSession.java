@@ -4,6 +4,7 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.user.UserStructures.DeviceInfo;
 import org.hghca.vfio.user.UserStructures.DmaMap;
 import org.hghca.vfio.user.UserStructures.DmaUnmap;
@@ -12,6 +13,7 @@ import org.hghca.vfio.user.UserStructures.IrqSet;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
 import org.hghca.vfio.user.UserStructures.RegionEvents;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
+import org.hghca.vfio.user.UserStructures.RingInfo;
 import org.hghca.vfio.user.UserStructures.Version;
 import org.hghca.vfio.user.UserStructures.WriteMulti;
 import org.slf4j.Logger;
@@ -20,7 +22,8 @@ import org.slf4j.event.Level;
 
 /**
  * One client's commands, executed in their order by one thread. Every command gets a reply: the
- * result, or an error number.
+ * result, or an error number. Before each the register writes in the client's ring are executed, if
+ * it has one.
  */
 final class UserSession implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserSession.class);
@@ -38,6 +41,10 @@ final class UserSession implements AutoCloseable {
       new UserMessage(Conversation.MAX_PAYLOAD, ClientCapabilities.MAX_DESCRIPTORS);
   private boolean greeted;
   private boolean maySendMultiple;
+  private boolean mayHaveRing;
+
+  /** Null until the client has sent one. */
+  private RegisterRingReceiver ring;
 
   UserSession(
       SystemCalls system,
@@ -55,20 +62,36 @@ final class UserSession implements AutoCloseable {
   /**
    * Serves the client until it hangs up.
    *
-   * @throws org.hghca.vfio.VfioException when it does not agree on a version in time, disappears
-   *     during a message, or violates the message framing
+   * @throws VfioException when it does not agree on a version in time, disappears during a message,
+   *     violates the message framing, or writes into its ring what no client does
    */
   void run() {
     conversation.beginHandshake(UserTimeouts.HANDSHAKE);
-    for (UserMessage request = conversation.next();
-        request != null;
-        request = conversation.next()) {
-      answer(request);
+    try {
+      for (UserMessage request = conversation.next();
+          request != null;
+          request = conversation.next()) {
+        answer(request);
+      }
+    } catch (VfioException e) {
+      checkRing(); // a failure there ends whatever is sent or received
+      throw e;
+    }
+    checkRing();
+  }
+
+  private void checkRing() {
+    if (ring != null && ring.failure() != null) {
+      throw ring.failure();
     }
   }
 
   private void answer(UserMessage request) {
     try {
+      // What was written to the ring before this message was sent comes before it.
+      if (ring != null && !ring.drain()) {
+        return;
+      }
       execute(request);
     } catch (Refusal e) {
       refused(request, e.errno(), e.getMessage());
@@ -83,9 +106,13 @@ final class UserSession implements AutoCloseable {
     }
   }
 
-  /** Frees the memory of the replies. */
+  /** Ends the ring, and frees the memory of the replies. */
   @Override
   public void close() {
+    if (ring != null) {
+      RegisterRingPoller.shared().remove(ring);
+      ring.close();
+    }
     reply.close();
   }
 
@@ -134,6 +161,11 @@ final class UserSession implements AutoCloseable {
       reset(request);
     } else if (UserCommand.REGION_WRITE_MULTI.is(command) && maySendMultiple) {
       writeMultiple(request);
+    } else if (UserCommand.LOOK_AT_RING.is(command) && ring != null) {
+      RegisterRingPoller.shared().wake(); // more will follow
+      reply.reply(request, 0);
+    } else if (UserCommand.REGISTER_RING.is(command) && mayHaveRing) {
+      takeRing(request);
     } else {
       throw new Refusal(LinuxErrno.EOPNOTSUPP, "not offered");
     }
@@ -147,7 +179,7 @@ final class UserSession implements AutoCloseable {
 
   private static void checkDescriptors(UserMessage request, int command) {
     int most =
-        UserCommand.DMA_MAP.is(command)
+        UserCommand.DMA_MAP.is(command) || UserCommand.REGISTER_RING.is(command)
             ? 1
             : UserCommand.DEVICE_SET_IRQS.is(command) ? request.maxDescriptors() : 0;
     if (request.isOutOfDescriptors()) {
@@ -193,6 +225,7 @@ final class UserSession implements AutoCloseable {
     ClientCapabilities client = ClientCapabilities.of(request);
     conversation.maxTransfer(client.maxTransfer());
     maySendMultiple = client.writeMultiple();
+    mayHaveRing = client.registerRing();
     byte[] answer = client.answer();
     reply.reply(request, Version.DATA + answer.length);
     reply.putShort(Version.MAJOR, 0);
@@ -202,6 +235,35 @@ final class UserSession implements AutoCloseable {
     }
     greeted = true;
     conversation.endHandshake();
+  }
+
+  private void takeRing(UserMessage request) {
+    checkBytes(request, RingInfo.BYTES);
+    int layout = request.getInt(RingInfo.LAYOUT);
+    if (layout != RegisterRing.LAYOUT || request.descriptors() != 1 || ring != null) {
+      throw Refusal.invalid(
+          "layout %d with %d descriptors%s"
+              .formatted(layout, request.descriptors(), ring == null ? "" : ", a second ring"));
+    }
+    ring =
+        RegisterRingReceiver.map(
+            system, request.descriptor(0), this::writeRegister, conversation::close);
+    RegisterRingPoller.shared().add(ring);
+    reply.reply(request, 0);
+  }
+
+  /** Executes a write from the ring, on any thread. */
+  private void writeRegister(int region, long offset, int width, long value) {
+    if (region >= BARS) {
+      throw Refusal.invalid("a write to region %d".formatted(region));
+    }
+    checkAccess(region, offset, width);
+    checkNatural(offset, width);
+    try {
+      device.write(region, offset, width, value);
+    } catch (RuntimeException e) {
+      FAILED.log("a register write failed", e);
+    }
   }
 
   private void map(UserMessage request) {

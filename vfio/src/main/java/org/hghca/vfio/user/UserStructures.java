@@ -195,6 +195,14 @@ final class UserStructures {
     private WriteMulti() {}
   }
 
+  /** {@code REGISTER_RING}, with the file of the ring; the reply is only a header. */
+  static final class RingInfo {
+    static final int LAYOUT = 0;
+    static final int BYTES = 4;
+
+    private RingInfo() {}
+  }
+
   /** {@code DMA_READ} and {@code DMA_WRITE}, with data as in {@link RegionAccess}. */
   static final class DmaTransfer {
     static final int ADDRESS = 0;

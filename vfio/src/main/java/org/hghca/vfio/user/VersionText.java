@@ -16,6 +16,9 @@ final class VersionText {
   static final String PAGE_SIZES = "pgsizes";
   static final String WRITE_MULTIPLE = "write_multiple";
 
+  /** Of this project: that an end knows of {@link RegisterRing}. */
+  static final String REGISTER_RING = "hghca_register_ring";
+
   private static final Map<String, Class<?>> TYPES =
       Map.of(
           DESCRIPTORS,

@@ -136,6 +136,6 @@ final class UserProviderTest {
     Locator locator = Locator.parse("vfio-user:" + socket() + "?time=PT5S&slow=2");
     assertReason(Reason.INVALID, () -> PciFunctions.open(locator))
         .hasMessageContaining("unknown parameter 'time'; known are as,")
-        .hasMessageContaining("posted, slow, timeout");
+        .hasMessageContaining("posted, ring, slow, timeout");
   }
 }

@@ -315,7 +315,17 @@ final class UserServerTest extends WithServer {
 
   @Test
   void memoryOfAClientMayHaveToBeWaitedFor() {
+    assertThat(served.device.bus().mayWait()).as("nothing is mapped").isFalse();
+    int file = client.memory(4096);
+    assertThat(client.map(0x1000, 4096, file, 0)).isZero();
+    assertThat(served.device.bus().mayWait()).as("memory in a file").isFalse();
+    assertThat(client.map(0x3000, 4096, -1, 0)).isZero();
+    assertThat(served.device.bus().mayWait()).as("memory without a file").isTrue();
+    assertThat(client.unmap(0x1000, 4096, 0)).isZero();
     assertThat(served.device.bus().mayWait()).isTrue();
+    assertThat(client.unmap(0, 0, DmaUnmap.FLAG_ALL)).isZero();
+    assertThat(served.device.bus().mayWait()).as("it is gone").isFalse();
+    client.linux.close(file);
   }
 
   @Test
