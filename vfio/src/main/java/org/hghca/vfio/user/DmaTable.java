@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.LostPages;
 import org.hghca.vfio.dma.DmaFaults;
@@ -37,7 +38,7 @@ final class DmaTable {
   private int count;
 
   /** How many of the ranges have no file; changed under the monitor. */
-  private volatile int remotes;
+  private final AtomicInteger remotes = new AtomicInteger();
 
   DmaTable(ClientFiles files, RemoteMemory remote, DmaFaults faults) {
     this.files = files;
@@ -51,7 +52,7 @@ final class DmaTable {
 
   /** Whether an access may have to wait for the client, who has memory without a file. */
   boolean mayWait() {
-    return remotes > 0;
+    return remotes.get() > 0;
   }
 
   /**
@@ -82,7 +83,7 @@ final class DmaTable {
     ranges[at] = new Range(first, last, read, write, file, fileOffset);
     count++;
     if (file == null) {
-      remotes++;
+      int _ = remotes.incrementAndGet();
     }
   }
 
@@ -122,7 +123,7 @@ final class DmaTable {
   private void remove(int from, int to) {
     for (int i = from; i < to; i++) {
       if (ranges[i].file == null) {
-        remotes--;
+        int _ = remotes.decrementAndGet();
       } else {
         ranges[i].file.release();
       }

@@ -88,8 +88,7 @@ final class RegisterRing {
     long at = at(position);
     LONG.setOpaque(memory, at + OFFSET, offset);
     LONG.setOpaque(memory, at + VALUE, value);
-    LONG.setRelease(
-        memory, at, lap(position) << LAP_SHIFT | (long) region << REGION_SHIFT | width);
+    LONG.setRelease(memory, at, lap(position) << LAP_SHIFT | (long) region << REGION_SHIFT | width);
   }
 
   long taken() {

@@ -131,8 +131,7 @@ final class RegisterRingReceiver implements AutoCloseable {
         ring.taken(position);
       }
     } catch (Refusal e) {
-      fail(
-          new VfioException(Reason.INVALID, "in its ring of register writes: " + e.getMessage()));
+      fail(new VfioException(Reason.INVALID, "in its ring of register writes: " + e.getMessage()));
     } catch (RuntimeException | Error e) {
       fail(new VfioException(Reason.INVALID, "a register write of its ring failed: " + e, e));
     }

@@ -104,7 +104,7 @@ final class OutOfDescriptorsTest {
       try (PciFunction function = PciFunctions.open(locator)) {
         assertReason(Reason.NO_MEMORY, () -> function.allocate(4096))
             .hasMessageContaining("has no descriptor left for DMA_MAP");
-        await(output, "no descriptor is left for what comes with DMA_MAP: raise ulimit -n");
+        await(output, "no descriptor is left for what comes with REGISTER_RING: raise ulimit -n");
         assertReason(Reason.NO_MEMORY, function::interrupts)
             .hasMessageContaining("has no descriptor left for DEVICE_SET_IRQS");
         release(input, output, 40);

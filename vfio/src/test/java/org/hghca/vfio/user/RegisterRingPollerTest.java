@@ -2,6 +2,9 @@ package org.hghca.vfio.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -35,8 +38,14 @@ final class RegisterRingPollerTest {
     Served.await(() -> poller() != null && poller().getState() == Thread.State.WAITING);
   }
 
+  /** Nothing is left of the last ring. */
   private static void awaitEnd() {
     Served.await(() -> poller() == null);
+    try {
+      assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain("hghca-registers");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static PciFunction open(String path) {
@@ -123,7 +132,7 @@ final class RegisterRingPollerTest {
     try (UserServer _ = UserServer.start(busyPath, busy);
         UserServer _ = UserServer.start(otherPath, other);
         ClientRing ring = new ClientRing();
-        RawClient client = ClientRing.connect(busyPath, ring);
+        RawClient _ = ClientRing.connect(busyPath, ring);
         PciFunction function = open(otherPath)) {
       for (int i = 0; i < RegisterRing.ENTRIES; i++) {
         ring.put(0, 0, 8, i);
@@ -157,7 +166,7 @@ final class RegisterRingPollerTest {
       client.begin(UserCommand.REGISTER_RING, 3);
       client.out.attach(ring.file);
       assertThat(client.call()).as("too short").isEqualTo(EINVAL);
-      awaitEnd();
+      Served.await(() -> poller() == null);
       assertThat(ClientRing.give(client, layout, ring.file)).isZero();
       assertThat(ClientRing.give(client, layout, ring.file)).as("a second one").isEqualTo(EINVAL);
       ring.put(0, 8, 4, 9);

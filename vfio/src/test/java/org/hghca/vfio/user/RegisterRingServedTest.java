@@ -148,8 +148,7 @@ final class RegisterRingServedTest {
       writer.join();
       assertThat(zero.readInt(0)).isEqualTo(0x1122_3344);
       assertThat(device.values)
-          .containsExactlyElementsOf(
-              LongStream.range(0, count).boxed().toList());
+          .containsExactlyElementsOf(LongStream.range(0, count).boxed().toList());
     }
   }
 
@@ -262,8 +261,7 @@ final class RegisterRingServedTest {
           zero.writeInt(0, i); // dropped after that, as on a bus
         }
         assertThat(zero.readInt(0)).isEqualTo(-1);
-        Failures.assertReason(
-                Reason.CLOSED, function::reset)
+        Failures.assertReason(Reason.CLOSED, function::reset)
             .hasMessageContaining("it does not empty the ring of register writes");
       }
     }
