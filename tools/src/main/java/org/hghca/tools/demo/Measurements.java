@@ -17,8 +17,12 @@ import org.hghca.programs.perf.result.LatencyResult;
 import org.hghca.programs.perf.run.Watcher;
 import org.hghca.programs.perf.session.BothSides;
 import org.hghca.programs.perf.session.PerfSession;
+import org.hghca.tools.perf.CompilerRest;
 
-/** Measures as {@code hghca perf} does, each time once more before, so that the code is warm. */
+/**
+ * Measures as {@code hghca perf} does, each time when the compilers of both sides rest, or have had
+ * time enough for it.
+ */
 final class Measurements {
   private static final int SMALL_BYTES = 8;
 
@@ -31,7 +35,11 @@ final class Measurements {
   private static final Message<Long> NUMBER =
       new Message<>("number", Object::toString, Long::valueOf);
 
+  /** What is measured at once to warm up. */
   private static final Duration WARM_UP = Duration.ofMillis(300);
+
+  /** How many times as long as a measurement is asked to take its warming up takes at most. */
+  private static final long LONGEST_WARM_UP = 16;
 
   /** A shorter measurement may count no message; in the card's time. */
   private static final Duration SHORTEST = Duration.ofMillis(50);
@@ -52,6 +60,7 @@ final class Measurements {
   private final Sides sides;
   private final long nanos;
   private final long warmUp;
+  private final Duration longestWarmUp;
   private final int room;
 
   /**
@@ -65,6 +74,7 @@ final class Measurements {
         sides
             .client()
             .share(NUMBER, side -> Math.max(nanos, side.time().stretch(SHORTEST).toNanos()));
+    longestWarmUp = Duration.ofNanos(LONGEST_WARM_UP * nanos);
     warmUp = Math.min(this.nanos, WARM_UP.toNanos());
     room = Math.toIntExact(Math.min(room(sides.server()), room(sides.client())));
   }
@@ -91,7 +101,10 @@ final class Measurements {
 
   /** RDMA WRITEs a second. */
   private double messageRate(String check, Parameters parameters) {
-    double _ = messageRate(check, parameters, warmUp);
+    CompilerRest rest = rest();
+    do {
+      double _ = messageRate(check, parameters, warmUp);
+    } while (!isWarm(rest));
     double rate = messageRate(check, parameters, nanos);
     for (long time = LONGER * nanos; rate == 0 && time <= LONGEST * nanos; time *= LONGER) {
       rate = messageRate(check, parameters, time);
@@ -113,21 +126,37 @@ final class Measurements {
     Parameters parameters = Parameters.reliable(test, SMALL_BYTES, room, ROUTE);
     Histogram histogram = new Histogram(LONGEST_NANOS, 3);
     LatencyResult last = (LatencyResult) measure(check, parameters.of(LEAST));
-    for (long time : new long[] {warmUp, nanos}) {
-      histogram.reset();
-      long left = time;
-      for (long count = count(left, last); count > 0; count = count(left - time / 8, last)) {
-        last = (LatencyResult) measure(check, parameters.of(count));
-        for (double half : last.samples()) {
-          long taken = Math.round(half * ROUND_TRIP_NANOS);
-          histogram.recordValue(Math.min(taken, LONGEST_NANOS));
-          left -= taken;
-        }
+    CompilerRest rest = rest();
+    do {
+      last = (LatencyResult) measure(check, parameters.of(count(warmUp, last)));
+    } while (!isWarm(rest));
+    long left = nanos;
+    for (long count = count(left, last); count > 0; count = count(left - nanos / 8, last)) {
+      last = (LatencyResult) measure(check, parameters.of(count));
+      for (double half : last.samples()) {
+        long taken = Math.round(half * ROUND_TRIP_NANOS);
+        histogram.recordValue(Math.min(taken, LONGEST_NANOS));
+        left -= taken;
       }
     }
     RoundTrips trips = sides.client().share(RoundTrips.MESSAGE, _ -> RoundTrips.of(histogram));
     sides.held(check);
     return trips;
+  }
+
+  private CompilerRest rest() {
+    return new CompilerRest(System.nanoTime(), longestWarmUp);
+  }
+
+  /** Whether the compilers of both sides rest, or the time for it is over: the client decides. */
+  private boolean isWarm(CompilerRest rest) {
+    long server = sides.server().share(NUMBER, _ -> CompilerRest.worked());
+    return sides
+            .client()
+            .share(
+                NUMBER,
+                _ -> rest.isOver(System.nanoTime(), server, CompilerRest.worked()) ? 1L : 0L)
+        != 0;
   }
 
   /** How many round trips the client wants in a time: none when it is over. */

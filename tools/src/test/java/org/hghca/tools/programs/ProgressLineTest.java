@@ -76,11 +76,11 @@ class ProgressLineTest {
   }
 
   @Test
-  void terminalShowsWhichPeerIsMeasured() throws Exception {
-    String said = onTerminal("perf peers -s 8 -D 3", "");
-    assertThat(said).contains("\rwarming up: ").containsPattern("\rround \\d of 5: ");
+  void terminalShowsWhichRowIsMeasured() throws Exception {
+    String said = onTerminal("perf peers -D 0.01", "");
+    assertThat(said).contains("\r1 of 16: hghca, in process", "\r2 of 16: hghca, shared memory");
     // It is wiped before the table.
-    assertThat(said).containsPattern("round \\d of 5: [^\r]*\r +\rpeer +#bytes");
+    assertThat(said).containsPattern("16 of 16: memory copy *\r +\rrow +round trip p50");
   }
 
   @Test

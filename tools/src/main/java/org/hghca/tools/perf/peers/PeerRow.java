@@ -1,43 +1,45 @@
 package org.hghca.tools.perf.peers;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
-/** What became of one size over one peer. */
-public sealed interface PeerRow {
-  /** The name of the peer. */
-  String peer();
-
-  /** Bytes of a message. */
-  int size();
+/** What became of a row. */
+sealed interface PeerRow {
+  /** The name of the row. */
+  String name();
 
   /**
-   * It was measured: medians of all rounds.
+   * It was measured.
    *
-   * @param megabytes a second, of 10^6 bytes
-   * @param micros half a round trip
-   * @param allocated bytes of heap for each message
+   * @param p50 the median of round trips, in microseconds
+   * @param p99 99 % of the round trips took no longer, in microseconds
+   * @param megabytes a second, of 10^6 bytes, of each stream; empty without streams
+   * @param processor microseconds for a message of a round trip, of both processes together
+   * @param rested whether the compilers rested before each measurement
    */
-  record Measured(String peer, int size, double megabytes, double micros, double allocated)
+  record Measured(
+      String name, double p50, double p99, List<Double> megabytes, double processor, boolean rested)
       implements PeerRow {}
 
   /**
    * It was not.
    *
-   * @param failed whether it should have been; otherwise the peer does not have such messages
+   * @param failed whether it should have been; otherwise this machine has no means for it
    */
-  record Unmeasured(String peer, int size, String why, boolean failed) implements PeerRow {}
+  record Unmeasured(String name, String why, boolean failed) implements PeerRow {}
 
   /** As an object of JSON. */
   default Map<String, Object> toJson() {
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("peer", peer());
-    json.put("bytes", size());
+    json.put("name", name());
     switch (this) {
       case Measured row -> {
-        json.put("MB_per_second", row.megabytes);
-        json.put("ping_pong_p50_us", row.micros);
-        json.put("allocated_bytes_per_message", row.allocated);
+        json.put("round_trip_p50_us", row.p50);
+        json.put("round_trip_p99_us", row.p99);
+        json.put("stream_MB_per_second", row.megabytes);
+        json.put("processor_us_per_message", row.processor);
+        json.put("compilers_rested", row.rested);
       }
       case Unmeasured row -> {
         json.put("reason", row.why);
@@ -45,5 +47,29 @@ public sealed interface PeerRow {
       }
     }
     return json;
+  }
+
+  /** The row of such an object. */
+  static PeerRow of(Map<String, Object> json) {
+    String name = (String) json.get("name");
+    if (json.containsKey("reason")) {
+      return new Unmeasured(name, (String) json.get("reason"), (Boolean) json.get("failed"));
+    }
+    return new Measured(
+        name,
+        number(json.get("round_trip_p50_us")),
+        number(json.get("round_trip_p99_us")),
+        ((List<?>) json.get("stream_MB_per_second")).stream().map(PeerRow::number).toList(),
+        number(json.get("processor_us_per_message")),
+        (Boolean) json.get("compilers_rested"));
+  }
+
+  private static double number(Object value) {
+    return ((Number) value).doubleValue();
+  }
+
+  /** Why something failed. */
+  static String why(Exception e) {
+    return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 }

@@ -1,99 +1,112 @@
 package org.hghca.tools.perf.peers;
 
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * The rows in every form.
  *
  * @param facts about the machine, by name
- * @param rows of each size those of all peers
+ * @param rows in their order
  */
-public record PeersReport(Map<String, String> facts, List<PeerRow> rows) {
-  private static final int KIB = 10;
-  private static final int MIB = 20;
+record PeersReport(Map<String, String> facts, List<PeerRow> rows) {
+  private static final List<String> COLUMNS =
+      List.of("round trip p50", "p99", "64 KiB", "1 MiB", "processor a message");
+
+  private static final List<String> UNITS = List.of("us", "us", "MB/s", "MB/s", "us");
+  private static final String NONE = "-";
+  private static final String NAME = "%-46s";
+  private static final int GAP = 3;
   private static final double FEW = 10;
   private static final double SOME = 100;
-  private static final double NOTHING = 0.05;
 
   /** Whether no row failed. */
-  public boolean isGood() {
+  boolean isGood() {
     return rows.stream().noneMatch(row -> row instanceof PeerRow.Unmeasured not && not.failed());
   }
 
-  /** As JSON: facts and rows. */
-  public Map<String, Object> toJson() {
+  /** As JSON: facts, sizes and rows. */
+  Map<String, Object> toJson() {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("facts", facts);
-    json.put("rounds", PeerRun.ROUNDS);
+    json.put("round_trip_bytes", Task.SMALL);
+    json.put("stream_bytes", Task.STREAMS);
     json.put("rows", rows.stream().map(PeerRow::toJson).toList());
     return json;
   }
 
   /** A line for each row, below the names of the columns. */
-  public String text() {
-    StringBuilder text =
-        new StringBuilder(
-            "%-24s%9s%14s%22s%26s"
-                .formatted(
-                    "peer", "#bytes", "MB/s", "ping-pong p50[usec]", "allocated[bytes/message]"));
-    for (PeerRow row : rows) {
-      text.append("\n%-24s%9d".formatted(row.peer(), row.size()));
-      text.append(
-          switch (row) {
-            case PeerRow.Measured is ->
-                "%14s%22s%26s"
-                    .formatted(figure(is.megabytes()), figure(is.micros()), bytes(is.allocated()));
-            case PeerRow.Unmeasured not -> "    not measured: " + not.why();
-          });
-    }
-    return text.toString();
+  String text() {
+    List<String> names =
+        IntStream.range(0, COLUMNS.size())
+            .mapToObj(i -> COLUMNS.get(i) + "[" + UNITS.get(i) + "]")
+            .toList();
+    return Stream.concat(
+            Stream.of(NAME.formatted("row") + line(names, names)),
+            rows.stream().map(row -> NAME.formatted(row.name()) + line(row, names)))
+        .collect(Collectors.joining("\n"));
   }
 
-  /** A table with a row for each peer and a column for each size. */
-  public String markdown() {
-    List<Integer> sizes = rows.stream().map(PeerRow::size).distinct().toList();
-    StringBuilder text = new StringBuilder("| |");
-    sizes.forEach(size -> text.append(" %s |".formatted(name(size))));
-    text.append("\n|---|").append("---|".repeat(sizes.size()));
-    for (String peer :
-        rows.stream().map(PeerRow::peer).collect(Collectors.toCollection(LinkedHashSet::new))) {
-      text.append("\n| %s |".formatted(peer));
-      rows.stream()
-          .filter(row -> row.peer().equals(peer))
-          .forEach(row -> text.append(" %s |".formatted(cell(row))));
-    }
-    return text.toString();
-  }
-
-  private static String cell(PeerRow row) {
+  private static String line(PeerRow row, List<String> names) {
     return switch (row) {
       case PeerRow.Measured is ->
-          "%s MB/s, %s us, %s B"
-              .formatted(figure(is.megabytes()), figure(is.micros()), bytes(is.allocated()));
-      case PeerRow.Unmeasured not -> not.why().replace("|", "\\|");
+          line(figures(is), names) + (is.rested() ? "" : "   its compilers still worked");
+      case PeerRow.Unmeasured not -> "   not measured: " + not.why();
     };
   }
 
-  private static String name(int size) {
-    if (size % (1 << MIB) == 0) {
-      return (size >> MIB) + " MiB";
-    }
-    return size % (1 << KIB) == 0 ? (size >> KIB) + " KiB" : size + " B";
+  private static String line(List<String> cells, List<String> names) {
+    return IntStream.range(0, cells.size())
+        .mapToObj(i -> ("%" + (GAP + names.get(i).length()) + "s").formatted(cells.get(i)))
+        .collect(Collectors.joining());
+  }
+
+  /** A table. */
+  String markdown() {
+    String header = String.join(" | ", COLUMNS);
+    return Stream.concat(
+            Stream.of("| | " + header + " |", "|---" + "|---:".repeat(COLUMNS.size()) + "|"),
+            rows.stream().map(PeersReport::tableRow))
+        .collect(Collectors.joining("\n"));
+  }
+
+  private static String tableRow(PeerRow row) {
+    List<String> cells =
+        switch (row) {
+          case PeerRow.Measured is -> {
+            List<String> figures = figures(is);
+            yield IntStream.range(0, figures.size())
+                .mapToObj(i -> cell(figures.get(i), UNITS.get(i)))
+                .toList();
+          }
+          case PeerRow.Unmeasured not -> List.of(not.why().replace("|", "\\|"), "", "", "", "");
+        };
+    return "| %s | %s |".formatted(row.name(), String.join(" | ", cells));
+  }
+
+  private static String cell(String figure, String unit) {
+    return figure.equals(NONE) ? NONE : figure + " " + unit;
+  }
+
+  /** One for each column. */
+  private static List<String> figures(PeerRow.Measured row) {
+    Stream<String> streams =
+        row.megabytes().isEmpty()
+            ? Task.STREAMS.stream().map(_ -> NONE)
+            : row.megabytes().stream().map(PeersReport::figure);
+    return Stream.of(
+            Stream.of(row.p50(), row.p99()).map(PeersReport::figure),
+            streams,
+            Stream.of(figure(row.processor())))
+        .flatMap(part -> part)
+        .toList();
   }
 
   private static String figure(double value) {
-    return value < FEW ? "%.2f".formatted(value) : one(value);
-  }
-
-  private static String bytes(double value) {
-    return value < NOTHING ? "0" : one(value);
-  }
-
-  private static String one(double value) {
-    return (value < SOME ? "%.1f" : "%,.0f").formatted(value);
+    return (value < FEW ? "%.2f" : value < SOME ? "%.1f" : "%,.0f").formatted(value);
   }
 }

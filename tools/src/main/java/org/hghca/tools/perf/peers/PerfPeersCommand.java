@@ -1,13 +1,13 @@
 package org.hghca.tools.perf.peers;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.hghca.programs.CNumber;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.GivenCommand;
 import org.hghca.programs.Interruption;
@@ -15,9 +15,6 @@ import org.hghca.programs.Json;
 import org.hghca.programs.OptionCheck;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.programs.Version;
-import org.hghca.programs.perf.Parameters;
-import org.hghca.programs.perf.PerfTest;
-import org.hghca.programs.perf.command.PerfTestCommand;
 import org.hghca.programs.perf.command.ProgressLine;
 import org.hghca.programs.perf.page.Environment;
 import picocli.CommandLine.Command;
@@ -29,9 +26,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "peers",
     description = {
-      "Measure the same messages over software HCAs (in process, over vfio-user, as RoCE v2 over"
-          + " UDP), over TCP and UDP sockets of the loopback interface, and as copies of memory,"
-          + " all of it in this process and in the same rounds. The figures are medians.",
+      "Measure the same messages between two processes over software HCAs (shared memory, RoCE v2"
+          + " over UDP), over TCP and UDP sockets of the loopback interface; and within one"
+          + " process, over a cable and as copies of memory. Each row has JVMs of its own, which"
+          + " warm up until their compilers rest.",
+      "Round trips of 8 bytes, streams of 64 KiB and 1 MiB, and the processor time of both"
+          + " processes for each message of the round trips.",
       "A row that fails says why, and the exit code is then 1."
     })
 public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader {
@@ -41,18 +41,12 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
   @Spec private CommandSpec spec;
 
   @Option(
-      names = {"-s", "--size"},
-      paramLabel = "<bytes>",
-      split = ",",
-      converter = CNumber.class,
-      description = "Bytes of messages, with commas between them (default: ${DEFAULT-VALUE}).")
-  private List<Integer> sizes = List.of(8, 4096, 65_536, 1 << 20);
-
-  @Option(
       names = {"-D", "--duration"},
       paramLabel = "<seconds>",
-      description = "About how long in all, up to 3600 (default: ${DEFAULT-VALUE}).")
-  private double seconds = 45;
+      description =
+          "How long each row measures, up to 3600 (default: ${DEFAULT-VALUE}); it warms up for 4"
+              + " times as long at most.")
+  private double seconds = 3;
 
   @Option(names = "--json", description = "Print one JSON document instead of text.")
   private boolean json;
@@ -65,18 +59,24 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
     OptionCheck check = new OptionCheck(spec);
     check.that(
         seconds > 0 && seconds <= MOST_SECONDS, "-D must be more than 0, up to " + MOST_SECONDS);
-    sizes.forEach(size -> check.range("-s", size, 1, Parameters.LARGEST_BYTES));
     check.that(!(json && markdown), "--json and --markdown exclude each other");
-    List<Integer> different = sizes.stream().sorted().distinct().toList();
-    List<Entrant> entrants = Entrant.all(Collections.max(different), PerfPeersCommand::parameters);
-    Duration whole = Duration.ofNanos((long) (seconds * NANOS));
+    Duration each = Duration.ofNanos((long) (seconds * NANOS));
     Thread running = Thread.currentThread();
     PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
     try (Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED)) {
-      PeerRun run;
+      PeersRun run;
       List<PeerRow> rows;
       try (ProgressLine line = ProgressLine.on(spec.commandLine())) {
-        run = new PeerRun(entrants, different, whole, line::show);
+        run =
+            new PeersRun(
+                Row.ALL,
+                each,
+                line::show,
+                complaint -> {
+                  line.wipe();
+                  err.println(complaint);
+                });
         rows = run.run();
       }
       PeersReport report = new PeersReport(facts(), rows);
@@ -85,14 +85,9 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
       out.flush();
       ExitCode end = report.isGood() ? ExitCode.OK : ExitCode.FAILED;
       return (run.isInterrupted() ? ExitCode.INTERRUPTED : end).code();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
-  }
-
-  /** What the program itself would measure. */
-  private static Parameters parameters(PerfTest test, int size) {
-    return test.isBandwidth()
-        ? PerfTestCommand.parameters(test, "-s", Integer.toString(size), "-N")
-        : PerfTestCommand.parameters(test, "-s", Integer.toString(size));
   }
 
   private Map<String, String> facts() {
