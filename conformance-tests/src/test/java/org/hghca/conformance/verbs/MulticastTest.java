@@ -99,6 +99,29 @@ class MulticastTest {
     assertThat(received.asSlice(HEADER).mismatch(from.memory().asSlice(0, LENGTH))).isEqualTo(-1);
   }
 
+  /**
+   * A member of groups that takes none of what is sent to the others: it has another Q_Key. It is
+   * detached before it is closed.
+   */
+  private static Side witness(RcPair pair, Gid... groups) {
+    Side witness = new Side(pair.fabric, pair.fabric.right(), datagrams());
+    witness.qp.activate(QKEY + 1);
+    for (Gid group : groups) {
+      witness.qp.attachMulticast(group);
+    }
+    return witness;
+  }
+
+  /**
+   * Waits until all that was sent to a group so far has arrived, whether or not anybody takes it: a
+   * datagram for the witness, which is sent behind it, has.
+   */
+  private void awaitArrival(Side from, Side witness, Gid group) {
+    post(witness);
+    send(from, group, QKEY + 1);
+    assertReceived(witness, from, group);
+  }
+
   private static void post(Side... sides) {
     for (Side side : sides) {
       side.postReceive(1, RECEIVE, HEADER + LENGTH);
@@ -182,17 +205,22 @@ class MulticastTest {
   @Test
   @VerbsCase(says = "another Q_Key, another group or no receive: no copy, no error")
   void wrongQkeyAnotherGroupOrNoReceiveDeliversNothing() {
-    try (RcPair pair = datagrams().open()) {
+    try (RcPair pair = datagrams().open();
+        Side witness = witness(pair, GROUP, OTHER, SAME_MAC)) {
       pair.right.qp.attachMulticast(GROUP);
       send(pair.left, GROUP, QKEY); // finds no receive
+      awaitArrival(pair.left, witness, GROUP);
       post(pair.right);
-      send(pair.left, GROUP, QKEY + 1);
-      send(pair.left, OTHER, QKEY);
-      send(pair.left, SAME_MAC, QKEY);
-      pair.right.assertQuiet();
+      awaitArrival(pair.left, witness, GROUP); // the Q_Key is that of the witness
+      for (Gid group : List.of(OTHER, SAME_MAC)) {
+        send(pair.left, group, QKEY);
+        awaitArrival(pair.left, witness, group);
+      }
+      assertThat(Wc.drain(pair.right.receiveQueue)).isEmpty();
       send(pair.left, GROUP, QKEY);
       assertReceived(pair.right, pair.left, GROUP);
       pair.right.qp.detachMulticast(GROUP);
+      List.of(GROUP, OTHER, SAME_MAC).forEach(witness.qp::detachMulticast);
     }
   }
 
@@ -234,16 +262,19 @@ class MulticastTest {
 
   @Test
   void queuePairStaysInItsGroupsAcrossItsStates() {
-    try (RcPair pair = datagrams().open()) {
+    try (RcPair pair = datagrams().open();
+        Side witness = witness(pair, GROUP)) {
       QueuePair right = pair.right.qp;
       right.modify(QpAttributes.to(QpState.RESET));
       right.attachMulticast(GROUP);
       send(pair.left, GROUP, QKEY);
+      awaitArrival(pair.left, witness, GROUP);
       right.activate(QKEY);
       post(pair.right);
       send(pair.left, GROUP, QKEY);
       assertReceived(pair.right, pair.left, GROUP);
       right.detachMulticast(GROUP);
+      witness.qp.detachMulticast(GROUP);
     }
   }
 
