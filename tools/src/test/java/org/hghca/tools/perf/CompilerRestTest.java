@@ -49,7 +49,7 @@ class CompilerRestTest {
   @Test
   void limitEndsIt() {
     for (int second = 0; second < 10; second++) {
-      assertThat(isOver(1000 * second, 900 * second)).isFalse();
+      assertThat(isOver(1000L * second, 900L * second)).isFalse();
     }
     assertThat(isOver(10_000, 9000)).isTrue();
     assertThat(rest.rested()).isFalse();

@@ -21,14 +21,13 @@ final class Ends {
     return switch (row.carrier()) {
       case CABLE -> hghca("model:%s?cable=peers", row, medium, client);
       case SHARED_MEMORY -> hghca("model:%s?net=shm:peers", row, medium, client);
-      case ROCE -> {
-        String network = "model:%%s?net=udp:127.%d.%d.%d";
-        yield hghca(
-            network.formatted(64 + (pair >> 8 & 63), pair & 255, client ? 1 : 2),
-            row,
-            medium,
-            client);
-      }
+      case ROCE ->
+          hghca(
+              "model:%%s?net=udp:127.%d.%d.%d"
+                  .formatted(64 + (pair >> 8 & 63), pair & 255, client ? 1 : 2),
+              row,
+              medium,
+              client);
       case TCP -> SocketEnd.tcp(row.waiting() == Waiting.SPINNING, medium, client);
       case DATAGRAMS -> SocketEnd.datagrams(row.waiting() == Waiting.SPINNING, medium, client);
       case COPY -> new CopyEnd(client);

@@ -94,12 +94,16 @@ final class Partner implements AutoCloseable {
 
   /** Ends it, at once when it does not end by itself. */
   @Override
-  public void close() throws InterruptedException {
-    try (medium) {
-      medium.write(Task.END.toMessage());
-    } catch (PeerException _) {
-      // It has ended before.
+  public void close() {
+    try {
+      try (medium) {
+        medium.write(Task.END.toMessage());
+      } catch (PeerException _) {
+        // It has ended before.
+      }
+      ending.await();
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
     }
-    ending.await();
   }
 }
