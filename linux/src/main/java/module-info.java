@@ -12,6 +12,8 @@ module org.hghca.linux {
   // For the modules of the project; the package is no public API.
   exports org.hghca.linux to
       org.hghca.model,
+      org.hghca.provider,
+      org.hghca.tools,
       org.hghca.vfio,
       org.hghca.wire;
 

@@ -6,6 +6,7 @@
 module org.hghca.provider {
   requires transitive org.hghca.verbs;
   requires transitive org.hghca.vfio;
+  requires org.hghca.linux;
   requires org.slf4j;
   requires java.management;
   requires jdk.jfr;
@@ -16,10 +17,13 @@ module org.hghca.provider {
   exports org.hghca.provider.event;
   exports org.hghca.provider.object;
   exports org.hghca.provider.queue;
+  exports org.hghca.provider.snapshot;
   exports org.hghca.provider.srq;
 
   uses org.hghca.provider.DeviceDriver;
 
+  provides org.hghca.verbs.spi.MetricsSource with
+      org.hghca.provider.snapshot.OwnMetrics;
   provides org.hghca.verbs.spi.RdmaProvider with
       org.hghca.provider.FunctionProvider;
 }

@@ -4,12 +4,14 @@ module org.hghca.tools {
   requires info.picocli;
   requires java.management;
   requires java.xml;
+  requires jdk.httpserver;
   requires jdk.management;
   requires HdrHistogram;
   requires org.hghca.abi;
   requires org.hghca.cm;
   requires org.hghca.driver;
   requires org.hghca.icm;
+  requires org.hghca.linux;
   requires org.hghca.mailbox;
   requires org.hghca.model;
   requires org.hghca.programs;
@@ -39,6 +41,8 @@ module org.hghca.tools {
   opens org.hghca.tools.info to
       info.picocli;
   opens org.hghca.tools.model to
+      info.picocli;
+  opens org.hghca.tools.monitor to
       info.picocli;
   opens org.hghca.tools.perf.peers to
       info.picocli;

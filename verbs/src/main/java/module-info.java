@@ -6,5 +6,6 @@ module org.hghca.verbs {
   exports org.hghca.verbs;
   exports org.hghca.verbs.spi;
 
+  uses org.hghca.verbs.spi.MetricsSource;
   uses org.hghca.verbs.spi.RdmaProvider;
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.hghca.model.card.Card;
@@ -234,6 +235,11 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.psnWraps,
         faults.count(),
         transport.drops.byCause());
+  }
+
+  @Override
+  public Map<String, Long> portCounters() {
+    return PortCounters.of(counters(), linkCounters());
   }
 
   /** Number of DMA mappings of its host; 0 if the host is not in this process. */

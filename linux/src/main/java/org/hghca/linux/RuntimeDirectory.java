@@ -31,8 +31,17 @@ public final class RuntimeDirectory {
    * @throws IOException saying what is wrong with which directory, and naming the property
    */
   public static Path directory(SystemCalls linux, String... names) throws IOException {
+    return directory(linux.geteuid(), names);
+  }
+
+  /** As {@link #directory(SystemCalls, String...)}, without a system call of our own to bind. */
+  public static Path directory(String... names) throws IOException {
+    return directory((int) Files.getAttribute(Path.of("/proc/self"), "unix:uid"), names);
+  }
+
+  private static Path directory(int user, String... names) throws IOException {
     return directory(
-        linux,
+        user,
         System.getProperty(PROPERTY),
         System.getenv("XDG_RUNTIME_DIR"),
         Path.of("/run"),
@@ -42,14 +51,13 @@ public final class RuntimeDirectory {
   /**
    * See {@link #directory(SystemCalls, String...)}.
    *
+   * @param user its owner
    * @param property its value, or null
    * @param session the directory of the user's session, or null
    * @param run what is /run
    */
-  static Path directory(
-      SystemCalls linux, String property, String session, Path run, String... names)
+  static Path directory(int user, String property, String session, Path run, String... names)
       throws IOException {
-    int user = linux.geteuid();
     Path top = top(property, session, run, user);
     Path made = make(top, user);
     for (String name : names) {

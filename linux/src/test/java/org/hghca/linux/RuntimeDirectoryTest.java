@@ -18,7 +18,8 @@ class RuntimeDirectoryTest {
   @TempDir private Path top;
 
   private Path directory(String property, String session, String... names) throws IOException {
-    return RuntimeDirectory.directory(LINUX, property, session, top.resolve("run"), names);
+    return RuntimeDirectory.directory(
+        LINUX.geteuid(), property, session, top.resolve("run"), names);
   }
 
   private static String mode(Path path) throws IOException {
@@ -34,6 +35,19 @@ class RuntimeDirectoryTest {
     assertThat(mode(wanted)).isEqualTo("rwx------");
     assertThat(mode(wanted.resolve("shm"))).isEqualTo("rwx------");
     assertThat(mode(wanted.resolve("shm/lab"))).isEqualTo("rwx------");
+  }
+
+  @Test
+  void directoryOfThisProcessIsTheSameWithoutItsSystemCalls() throws IOException {
+    System.setProperty(RuntimeDirectory.PROPERTY, top.resolve("own").toString());
+    try {
+      assertThat(RuntimeDirectory.directory("one"))
+          .isEqualTo(top.resolve("own/one"))
+          .isDirectory()
+          .isEqualTo(RuntimeDirectory.directory(LINUX, "one"));
+    } finally {
+      System.clearProperty(RuntimeDirectory.PROPERTY);
+    }
   }
 
   @Test

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.NotOpenedException;
 import org.hghca.programs.OutlivesReader;
@@ -38,6 +40,8 @@ import org.hghca.tools.info.ListCommand;
 import org.hghca.tools.launch.Launcher;
 import org.hghca.tools.launch.Plugin;
 import org.hghca.tools.model.ModelCommand;
+import org.hghca.tools.monitor.MetricsCommand;
+import org.hghca.tools.monitor.TopCommand;
 import org.hghca.tools.perf.peers.PerfPeersCommand;
 import org.hghca.tools.replay.ReplayCommand;
 import org.hghca.verbs.VerbsException;
@@ -62,6 +66,8 @@ import picocli.CommandLine.Spec;
       DemoCommand.class,
       ListCommand.class,
       InfoCommand.class,
+      TopCommand.class,
+      MetricsCommand.class,
       BringupCommand.class,
       CardCommand.class,
       ReplayCommand.class,
@@ -81,6 +87,9 @@ public final class Main implements Runnable, Launcher {
 
   /** The system property with the log level for the log configuration. */
   private static final String LOG_LEVEL = "hghca.log";
+
+  /** The system property with the name of the program for those who look at it from outside. */
+  private static final String PROGRAM = "hghca.program";
 
   @Spec private CommandSpec spec;
 
@@ -111,12 +120,22 @@ public final class Main implements Runnable, Launcher {
   public static void main(String[] args) {
     // Programs also parse this output: digits and decimal points do not depend on the locale.
     Locale.setDefault(Locale.ROOT);
+    nameProgram(args);
     System.exit(
         run(
             Machine.local(),
             StandardOutput.of(FileDescriptor.out, System.out.charset()),
             StandardOutput.of(FileDescriptor.err, System.err.charset()),
             args));
+  }
+
+  /** What 'hghca top' calls this process: the command, without its options. */
+  private static void nameProgram(String... args) {
+    if (System.getProperty(PROGRAM) == null) {
+      Stream<String> command = Stream.of(args).takeWhile(word -> !word.startsWith("-")).limit(2);
+      System.setProperty(
+          PROGRAM, Stream.concat(Stream.of("hghca"), command).collect(Collectors.joining(" ")));
+    }
   }
 
   /**

@@ -5,9 +5,9 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What a context has done since it was opened, as its driver sees it; read without stopping it, so
- * the numbers need not belong to one moment. {@link Counter} states what each number counts.
- * Immutable.
+ * What a context has done since it was opened, and what it has open, as its driver sees it; read
+ * without stopping it, so the numbers need not belong to one moment. {@link Counter} states what
+ * each number counts. Immutable.
  */
 public final class Counters {
   private final Map<Counter, Long> values;
@@ -103,6 +103,51 @@ public final class Counters {
   /** {@link Counter#DMA_FAULTS}. */
   public long dmaFaults() {
     return get(Counter.DMA_FAULTS);
+  }
+
+  /** {@link Counter#SENT_BYTES}. */
+  public long sentBytes() {
+    return get(Counter.SENT_BYTES);
+  }
+
+  /** {@link Counter#READ_BYTES}. */
+  public long readBytes() {
+    return get(Counter.READ_BYTES);
+  }
+
+  /** {@link Counter#RECEIVED_BYTES}. */
+  public long receivedBytes() {
+    return get(Counter.RECEIVED_BYTES);
+  }
+
+  /** {@link Counter#CONNECTIONS_MADE}. */
+  public long connectionsMade() {
+    return get(Counter.CONNECTIONS_MADE);
+  }
+
+  /** {@link Counter#CONNECTIONS}. */
+  public long connections() {
+    return get(Counter.CONNECTIONS);
+  }
+
+  /** {@link Counter#QUEUE_PAIRS}. */
+  public long queuePairs() {
+    return get(Counter.QUEUE_PAIRS);
+  }
+
+  /** {@link Counter#MEMORY_REGIONS}. */
+  public long memoryRegions() {
+    return get(Counter.MEMORY_REGIONS);
+  }
+
+  /** {@link Counter#REGISTERED_BYTES}. */
+  public long registeredBytes() {
+    return get(Counter.REGISTERED_BYTES);
+  }
+
+  /** {@link Counter#PINNED_BYTES}. */
+  public long pinnedBytes() {
+    return get(Counter.PINNED_BYTES);
   }
 
   /** Every counter that is not 0, for logs. */

@@ -1,5 +1,6 @@
 package org.hghca.vfio;
 
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -65,6 +66,11 @@ public interface EmulatedFunction extends AutoCloseable {
 
   /** The usual number of polls between two calls of {@link #idle}. */
   int IDLE_EVERY = 64;
+
+  /** As {@code PciFunction.portCounters}. */
+  default Map<String, Long> portCounters() {
+    return Map.of();
+  }
 
   /** As {@code PciFunction.idle}: a thread of the host has nothing else to do. */
   default void idle() {}

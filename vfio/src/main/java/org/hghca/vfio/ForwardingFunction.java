@@ -2,6 +2,7 @@ package org.hghca.vfio;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -63,6 +64,16 @@ public abstract class ForwardingFunction implements PciFunction {
   @Override
   public String iommuMode() {
     return function.iommuMode();
+  }
+
+  @Override
+  public long mappedBytes() {
+    return function.mappedBytes();
+  }
+
+  @Override
+  public Map<String, Long> portCounters() {
+    return function.portCounters();
   }
 
   @Override

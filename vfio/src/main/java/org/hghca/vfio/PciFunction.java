@@ -2,6 +2,7 @@ package org.hghca.vfio;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.hghca.vfio.trace.DeviceTrace;
@@ -85,6 +86,19 @@ public interface PciFunction extends AutoCloseable {
   /** Number of refused memory accesses of the device, including those that are no longer kept. */
   default long dmaFaultCount() {
     return dmaFaults().size();
+  }
+
+  /** Bytes that are mapped for the device, by whole pages. */
+  default long mappedBytes() {
+    return 0;
+  }
+
+  /**
+   * What a device in software counts of its port and its link, by names that begin with {@code
+   * port_} or {@code link_}; empty for any other device.
+   */
+  default Map<String, Long> portCounters() {
+    return Map.of();
   }
 
   /** Whether the platform reports refused accesses, so that none reported means none refused. */

@@ -6,6 +6,7 @@ import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.Counters;
+import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.SendRequest;
@@ -96,6 +97,64 @@ class CountersTest {
       pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled());
       assertThat(pair.left.sent().status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
       assertThat(pair.left.context.counters().retriesExceeded()).isEqualTo(1);
+    }
+  }
+
+  /** What is posted counts by its kind; what is received when its completion is polled. */
+  @Test
+  void bytesAreCountedByDirection() {
+    try (RcPair pair = new RcSetup().sges(2).inline(64).open()) {
+      pair.right.postReceive(1, 0, 4096);
+      pair.left.qp.postSend(
+          pair.left.send.send().sge(pair.left.buffer, 0, 1000).sge(pair.left.buffer, 0, 24));
+      pair.left.qp.postSend(pair.write(0).sge(pair.left.buffer, 0, 40).inline());
+      pair.left.qp.postSend(pair.write(0).sge(pair.left.buffer, 0, 300).signaled());
+      Side.assertSuccess(pair.left.sent());
+      Side.assertSuccess(pair.right.received());
+      Counters left = pair.left.context.counters();
+      Counters right = pair.right.context.counters();
+      assertThat(left.sentBytes()).isEqualTo(1364);
+      assertThat(left.readBytes()).isZero();
+      assertThat(left.receivedBytes()).isZero();
+      assertThat(right.receivedBytes()).isEqualTo(1024);
+      assertThat(right.sentBytes()).isZero();
+      pair.left.qp.postSend(pair.read(0).sge(pair.left.buffer, 0, 200).signaled());
+      Side.assertSuccess(pair.left.sent());
+      left = pair.left.context.counters();
+      assertThat(left.readBytes()).isEqualTo(200);
+      assertThat(left.sentBytes()).isEqualTo(1364);
+      pair.left.qp.close();
+      assertThat(pair.left.context.counters().sentBytes()).as("closed").isEqualTo(1364);
+      pair.right.qp.close();
+      assertThat(pair.right.context.counters().receivedBytes()).isEqualTo(1024);
+    }
+  }
+
+  @Test
+  void whatIsOpenIsCountedWhileItIs() {
+    try (RcPair pair = RcPair.open()) {
+      Counters before = pair.left.context.counters();
+      assertThat(before.queuePairs()).isEqualTo(1);
+      assertThat(before.connections()).isEqualTo(1);
+      assertThat(before.connectionsMade()).isEqualTo(1);
+      assertThat(before.memoryRegions()).isEqualTo(1);
+      assertThat(before.registeredBytes()).isEqualTo(pair.left.buffer.length());
+      assertThat(before.pinnedBytes()).isGreaterThan(before.registeredBytes());
+      try (MemoryRegion more = pair.left.pd.allocate(1 << 20, Side.ALL)) {
+        Counters with = pair.left.context.counters();
+        assertThat(with.memoryRegions()).isEqualTo(2);
+        assertThat(with.registeredBytes() - before.registeredBytes()).isEqualTo(more.length());
+        assertThat(with.pinnedBytes() - before.pinnedBytes()).isGreaterThanOrEqualTo(1 << 20);
+      }
+      pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+      Counters after = pair.left.context.counters();
+      assertThat(after.memoryRegions()).isEqualTo(1);
+      assertThat(after.registeredBytes()).isEqualTo(before.registeredBytes());
+      assertThat(after.connections()).isZero();
+      pair.left.qp.close();
+      after = pair.left.context.counters();
+      assertThat(after.queuePairs()).isZero();
+      assertThat(after.connectionsMade()).isEqualTo(1);
     }
   }
 

@@ -228,7 +228,7 @@ public abstract class CompletionParser {
     boolean written = BthOpcode.isWriteImmediate(opcode);
     int code = (written ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV).code();
     ProviderAccess access = ProviderAccess.get();
-    access.fill(out, count, receives.take(wqe), 0, code, 0, qp.number());
+    access.fill(out, count, receives.take(wqe, bytes), 0, code, 0, qp.number());
     access.fillMessage(out, count, bytes, qp.receiveFlags() | flags, immediate, sourceQp);
     due = receives.due(due);
     return 1;
@@ -250,6 +250,7 @@ public abstract class CompletionParser {
     WcStatus status = status(qp, send, CompletionStatus.syndrome(cause));
     int vendorError = cause >>> 8 & 0xff;
     qp.errors().reported(send, status);
+    qp.countFailure(status);
     int filled;
     if (send) {
       failures[status.code()]++;
@@ -260,7 +261,7 @@ public abstract class CompletionParser {
     } else {
       failures[status.code()]++;
       int receive = WcOpcode.RECV.code();
-      long wrId = receives.take(wqe);
+      long wrId = receives.take(wqe, 0);
       ProviderAccess.get().fill(out, count, wrId, status.code(), receive, vendorError, qp.number());
       filled = 1;
     }

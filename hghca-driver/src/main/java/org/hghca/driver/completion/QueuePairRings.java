@@ -1,11 +1,24 @@
 package org.hghca.driver.completion;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.Receives;
 import org.hghca.driver.ring.SendRing;
+import org.hghca.verbs.WcStatus;
 
 /** The rings of a queue pair and its completion queues: everything that completions need of it. */
 public final class QueuePairRings {
+  private static final VarHandle FAILURES;
+
+  static {
+    try {
+      FAILURES = MethodHandles.lookup().findVarHandle(QueuePairRings.class, "failures", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   private final int number;
   private final SendRing sends;
   private final ReceiveRing receives;
@@ -14,6 +27,9 @@ public final class QueuePairRings {
   private final CompletionRing sendCompletions;
   private final CompletionRing receiveCompletions;
   private ErrorReports errors;
+
+  /** Completions with errors; written by nobody as long as there are none. */
+  private volatile long failures;
 
   /**
    * The rings of a queue pair.
@@ -77,6 +93,18 @@ public final class QueuePairRings {
   /** The completion queue of its receives. */
   public CompletionRing receiveCompletions() {
     return receiveCompletions;
+  }
+
+  /** Counts a completion with an error, unless it is a flush. Under any lock. */
+  public void countFailure(WcStatus status) {
+    if (status != WcStatus.WR_FLUSH_ERR) {
+      FAILURES.getAndAdd(this, 1L);
+    }
+  }
+
+  /** Completions with an error other than a flush. */
+  public long failures() {
+    return failures;
   }
 
   public ErrorReports errors() {

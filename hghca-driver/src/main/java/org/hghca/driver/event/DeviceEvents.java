@@ -49,9 +49,14 @@ public final class DeviceEvents implements AutoCloseable {
    *
    * @param memory the memory of the queues
    * @param targets the objects of events
+   * @param tick as of {@link EventThread}
    */
   public DeviceEvents(
-      Card card, QueueMemory memory, NumberAllocator pdNumbers, EventTargets targets) {
+      Card card,
+      QueueMemory memory,
+      NumberAllocator pdNumbers,
+      EventTargets targets,
+      Runnable tick) {
     this.card = card;
     try {
       Interrupts interrupts = card.function().interrupts();
@@ -61,7 +66,7 @@ public final class DeviceEvents implements AutoCloseable {
         undo.add(uar::close);
         makeQueues(memory, pdNumbers, interrupts.vectors());
       }
-      this.thread = new EventThread(card, List.copyOf(queues), uar, interrupts, targets);
+      this.thread = new EventThread(card, List.copyOf(queues), uar, interrupts, targets, tick);
       thread.start();
       undo.add(thread::stop);
     } catch (RuntimeException | InternalError e) {

@@ -49,6 +49,7 @@ public final class EventThread implements EventQueue.Reader {
   private final Interrupts given;
 
   private final EventTargets targets;
+  private final Runnable tick;
   private final DeviceThread thread;
 
   /** Completion queues to check. */
@@ -92,15 +93,22 @@ public final class EventThread implements EventQueue.Reader {
    * @param queues the event queues; empty to poll completion queues
    * @param uar through which event queues are armed; not used when there are none
    * @param given the interrupts of the function, which the event queues may not use
+   * @param tick run twice a second or more often, under no lock; soon back
    */
   public EventThread(
-      Card card, List<EventQueue> queues, UarPage uar, Interrupts given, EventTargets targets) {
+      Card card,
+      List<EventQueue> queues,
+      UarPage uar,
+      Interrupts given,
+      EventTargets targets,
+      Runnable tick) {
     this.card = card;
     this.queues = queues;
     this.uar = uar;
     this.given = given;
     this.interrupts = queues.isEmpty() || given.vectors() == 0 ? null : given;
     this.targets = targets;
+    this.tick = tick;
     this.thread = new DeviceThread("events", card.function().locator().name(), this::run);
   }
 
@@ -217,6 +225,7 @@ public final class EventThread implements EventQueue.Reader {
           sweep();
           swept = now;
         }
+        tick.run();
       }
       awaitRemoval();
     } catch (Throwable e) { // on any failure, because other threads wait for this thread
@@ -329,6 +338,7 @@ public final class EventThread implements EventQueue.Reader {
   private void awaitRemoval() {
     while (!stopping) {
       long _ = given.await(0);
+      tick.run();
       LockSupport.parkNanos(this, SWEEP_NANOS);
     }
   }

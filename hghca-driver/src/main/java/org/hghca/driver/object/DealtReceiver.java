@@ -59,8 +59,13 @@ final class DealtReceiver implements SharedReceiver {
   }
 
   @Override
-  public long take(int wqe) {
-    return ring.take(wqe);
+  public long take(int wqe, int bytes) {
+    return ring.take(wqe, bytes);
+  }
+
+  @Override
+  public long receivedBytes() {
+    return ring.receivedBytes();
   }
 
   /** In ring order: the card has passed that slot. */

@@ -12,12 +12,13 @@ import org.hghca.driver.ring.ReceiveChain;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Undo;
-import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.counters.Tally;
 import org.hghca.provider.queue.LockRank;
 import org.hghca.provider.queue.SpinLock;
 import org.hghca.provider.srq.SharedQueue;
 import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.Counter;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueueConfig;
@@ -166,8 +167,10 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
 
   // ---- queue pairs
 
-  /** A queue pair that uses it: only its name is needed. */
+  /** A queue pair that uses it: only its name is needed, and what it has received. */
   private final class Receiver implements SharedReceiver {
+    private long receivedBytes;
+
     @Override
     public SharedQueue queue() {
       return HardwareSrq.this;
@@ -189,8 +192,14 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
     }
 
     @Override
-    public long take(int wqe) {
+    public long take(int wqe, int bytes) {
+      receivedBytes += bytes;
       return HardwareSrq.this.take(wqe);
+    }
+
+    @Override
+    public long receivedBytes() {
+      return receivedBytes;
     }
 
     @Override
@@ -293,10 +302,10 @@ final class HardwareSrq extends SharedQueue implements ReceiveSharing, EventSour
   }
 
   @Override
-  public void addTo(ContextCounters counters) {
+  public void addTo(Tally sum) {
     lock.lock();
     try {
-      counters.add(0, posted, 0);
+      sum.add(Counter.RECEIVES_POSTED, posted);
     } finally {
       lock.unlock();
     }

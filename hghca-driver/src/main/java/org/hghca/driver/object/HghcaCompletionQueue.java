@@ -16,7 +16,7 @@ import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Undo;
-import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.counters.Tally;
 import org.hghca.provider.object.AbstractCompletionQueue;
 import org.hghca.provider.queue.CompletionSizes;
 import org.hghca.provider.queue.SpinLock;
@@ -358,8 +358,8 @@ final class HghcaCompletionQueue extends AbstractCompletionQueue implements Watc
   }
 
   @Override
-  public void addTo(ContextCounters counters) {
-    counters.add(taken(), parser.failures());
+  public void addTo(Tally sum) {
+    sum.addCompletions(taken(), parser.failures());
   }
 
   /** Other threads use it under the lock. */

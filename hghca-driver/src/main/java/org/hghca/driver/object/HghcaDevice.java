@@ -122,16 +122,20 @@ public final class HghcaDevice extends AbstractDevice {
       undo.add(family::close);
       events =
           new DeviceEvents(
-              card, queueMemory, pdNumbers, new EventDispatcher(objects, contexts(), health()));
+              card,
+              queueMemory,
+              pdNumbers,
+              new EventDispatcher(objects, contexts(), health()),
+              this::tick);
       undo.forget();
     }
     family.start();
-    joinSegment();
+    opened();
   }
 
   /** The first step of the shutdown. */
   public void stop() {
-    leaveSegment();
+    closing();
     srqRefill().stop();
     family.stop();
     events.close();

@@ -81,7 +81,7 @@ final class HghcaMemoryRegion extends AbstractMemoryRegion {
                   mapping, source::free, pd.number(), subject.cardBits(), subject.start());
       undo.forget();
       admit(subject);
-      publish();
+      finish();
     } catch (RuntimeException e) {
       throw Failures.of("cannot register %d bytes".formatted(memory.byteSize()), e);
     }
@@ -203,7 +203,7 @@ final class HghcaMemoryRegion extends AbstractMemoryRegion {
   }
 
   @Override
-  protected void release() {
+  protected void deregister() {
     registration.close();
   }
 }

@@ -24,7 +24,7 @@ import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Undo;
-import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.counters.Tally;
 import org.hghca.provider.object.AbstractQueuePair;
 import org.hghca.provider.queue.LockRank;
 import org.hghca.provider.queue.OwnerCheck;
@@ -522,11 +522,17 @@ final class HghcaQueuePair extends AbstractQueuePair<HghcaCompletionQueue>
   // ---- life cycle
 
   @Override
-  public void addTo(ContextCounters counters) {
+  protected void addWork(Tally sum) {
     DriverFlush flush = stateFlow.flush();
     // The shared queue counts the requests that it distributes, also repeatedly.
     long received = share == null ? receives.posted() + flush.receivesPosted() : 0;
-    counters.add(sends.posted() + flush.sendsPosted(), received, sends.doorbells());
+    sum.addRequests(sends.posted() + flush.sendsPosted(), received, sends.doorbells());
+    sum.addBytes(sends.sentBytes(), sends.readBytes(), rings.receiver().receivedBytes());
+  }
+
+  @Override
+  protected long failures() {
+    return rings.failures();
   }
 
   @Override

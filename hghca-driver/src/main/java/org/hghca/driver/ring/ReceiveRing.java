@@ -49,6 +49,7 @@ public class ReceiveRing implements Receives, DealtRing {
   private int head;
   private int tail;
   private long posted;
+  private long receivedBytes;
 
   /**
    * A ring over zeroed memory.
@@ -241,8 +242,14 @@ public class ReceiveRing implements Receives, DealtRing {
   }
 
   @Override
-  public long take(int wqe) {
+  public long take(int wqe, int bytes) {
+    receivedBytes += bytes; // beside the tail, which this thread writes anyway
     return takeOldest();
+  }
+
+  @Override
+  public long receivedBytes() {
+    return receivedBytes;
   }
 
   /** Whether the oldest outstanding request is at an offset of the ring. */

@@ -18,8 +18,15 @@ public interface Receives extends Due {
    */
   boolean expects(int wqe);
 
-  /** An expected receive is complete: frees its slot and returns its {@code wr_id}. */
-  long take(int wqe);
+  /**
+   * An expected receive is complete: frees its slot and returns its {@code wr_id}.
+   *
+   * @param bytes of its message; 0 after an error
+   */
+  long take(int wqe, int bytes);
+
+  /** Bytes of the messages of the receives that are complete. Under any lock. */
+  long receivedBytes();
 
   /** Whether receives that the card flushes are not reported to the program. */
   default boolean keepsFlushed() {

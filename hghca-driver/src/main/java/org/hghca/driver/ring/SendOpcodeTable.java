@@ -6,6 +6,7 @@ import org.hghca.abi.NextUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendKind;
+import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WrOpcode;
 import org.hghca.verbs.spi.ProviderAccess;
 
@@ -100,6 +101,11 @@ public final class SendOpcodeTable {
   /** 1 when it is fenced, else 0. */
   public static int fence(int operation) {
     return operation >>> FENCE_SHIFT & 1;
+  }
+
+  /** Whether data comes from the peer: an RDMA READ or an atomic. */
+  static boolean reads(int operation) {
+    return completion(operation) >= WcOpcode.RDMA_READ.code();
   }
 
   public static boolean isSignaled(int operation) {

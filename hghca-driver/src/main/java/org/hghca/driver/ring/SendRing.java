@@ -412,6 +412,16 @@ public class SendRing extends RingTail {
     return posted() - chained;
   }
 
+  /** Bytes that the requests posted so far send or write. */
+  public final long sentBytes() {
+    return writer.sentBytes();
+  }
+
+  /** Bytes that the requests posted so far ask the peer for. */
+  public final long readBytes() {
+    return writer.readBytes();
+  }
+
   // ---- completions, under the completion queue's lock
 
   /** Whether the oldest outstanding request is at an offset of the ring. */

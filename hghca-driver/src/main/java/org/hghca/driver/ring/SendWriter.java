@@ -48,6 +48,13 @@ public final class SendWriter {
   private final int maxInline;
   private final int always;
 
+  /** Bytes of the data of the element that was written last. */
+  private long lastBytes;
+
+  // Here because who posts has this object to itself.
+  private long sentBytes;
+  private long readBytes;
+
   /**
    * A writer of a ring's slots, each of which holds the largest request.
    *
@@ -96,6 +103,16 @@ public final class SendWriter {
     return always;
   }
 
+  /** Bytes that the requests written so far send or write. */
+  long sentBytes() {
+    return sentBytes;
+  }
+
+  /** Bytes that the requests written so far ask the peer for. */
+  long readBytes() {
+    return readBytes;
+  }
+
   /**
    * Writes an element, as the last of its chain; returns its size in units. Under the ring's lock,
    * while the ring is open.
@@ -121,6 +138,11 @@ public final class SendWriter {
         (operation & INLINE) != 0
             ? writeInline(ring, request, count, index, at)
             : writeElements(ring, request, count, index, at);
+    if (SendOpcodeTable.reads(operation)) {
+      readBytes += lastBytes;
+    } else {
+      sentBytes += lastBytes;
+    }
     int size = (int) (end - offset >>> UNIT_SHIFT);
     NextUnit.write(
         ring,
@@ -213,6 +235,7 @@ public final class SendWriter {
     // The usual case without a loop, whose set-up would cost as much as the element itself.
     if (count == 1) {
       long element = ProviderAccess.get().lengthAndKey(request, 0);
+      lastBytes = (int) element;
       if ((int) element == 0) {
         return at;
       }
@@ -240,6 +263,7 @@ public final class SendWriter {
     if (total > MAX_MESSAGE) {
       throw tooLong(index, total);
     }
+    lastBytes = total;
     return next;
   }
 
@@ -254,6 +278,7 @@ public final class SendWriter {
         count == 1
             ? copy(ring, request, 0, index, data, maxInline)
             : copyAll(ring, request, count, index, data);
+    lastBytes = total;
     if (total == 0) {
       return at;
     }

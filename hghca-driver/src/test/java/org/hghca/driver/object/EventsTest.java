@@ -47,7 +47,7 @@ class EventsTest {
   static EventThread thread(DriverFixture it) {
     EventDispatcher targets =
         new EventDispatcher(it.device.objects(), it.device.contexts(), it.device.health());
-    return new EventThread(it.device.card(), List.of(), null, null, targets);
+    return new EventThread(it.device.card(), List.of(), null, null, targets, () -> {});
   }
 
   private static List<AsyncEvent> take(DriverFixture it) {

@@ -158,8 +158,8 @@ public final class FailingFunction extends ForwardingFunction {
     return mappings.size();
   }
 
-  /** The memory that is allocated or mapped. */
-  long mappedBytes() {
+  @Override
+  public long mappedBytes() {
     return mappings.stream().mapToLong(mapping -> mapping.segment().byteSize()).sum();
   }
 

@@ -49,6 +49,11 @@ public final class ContextMonitor {
     }
   }
 
+  /** The number of the context in this process, in the order of opening. */
+  public long number() {
+    return context;
+  }
+
   /** The context is closing: afterwards Flight Recorder does not ask for its counters any more. */
   public void close() {
     if (bean != null) {

@@ -107,4 +107,49 @@ final class CountersBean implements CountersMXBean {
   public long getDmaFaults() {
     return counters.get().dmaFaults();
   }
+
+  @Override
+  public long getSentBytes() {
+    return counters.get().sentBytes();
+  }
+
+  @Override
+  public long getReadBytes() {
+    return counters.get().readBytes();
+  }
+
+  @Override
+  public long getReceivedBytes() {
+    return counters.get().receivedBytes();
+  }
+
+  @Override
+  public long getConnectionsMade() {
+    return counters.get().connectionsMade();
+  }
+
+  @Override
+  public long getConnections() {
+    return counters.get().connections();
+  }
+
+  @Override
+  public long getQueuePairs() {
+    return counters.get().queuePairs();
+  }
+
+  @Override
+  public long getMemoryRegions() {
+    return counters.get().memoryRegions();
+  }
+
+  @Override
+  public long getRegisteredBytes() {
+    return counters.get().registeredBytes();
+  }
+
+  @Override
+  public long getPinnedBytes() {
+    return counters.get().pinnedBytes();
+  }
 }

@@ -1,6 +1,7 @@
 package org.hghca.provider.counters;
 
 import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
 import jdk.jfr.Label;
@@ -67,6 +68,38 @@ final class CountersEvent extends Event {
   @Label("DMA Faults")
   long dmaFaults;
 
+  @Label("Sent Bytes")
+  @DataAmount
+  long sentBytes;
+
+  @Label("Read Bytes")
+  @DataAmount
+  long readBytes;
+
+  @Label("Received Bytes")
+  @DataAmount
+  long receivedBytes;
+
+  @Label("Connections Made")
+  long connectionsMade;
+
+  @Label("Connections")
+  long connections;
+
+  @Label("Queue Pairs")
+  long queuePairs;
+
+  @Label("Memory Regions")
+  long memoryRegions;
+
+  @Label("Registered Bytes")
+  @DataAmount
+  long registeredBytes;
+
+  @Label("Pinned Bytes")
+  @DataAmount
+  long pinnedBytes;
+
   CountersEvent(String device, long context, Counters counters) {
     this.device = device;
     this.context = context;
@@ -84,5 +117,14 @@ final class CountersEvent extends Event {
     asyncEvents = counters.asyncEvents();
     commands = counters.commands();
     dmaFaults = counters.dmaFaults();
+    sentBytes = counters.sentBytes();
+    readBytes = counters.readBytes();
+    receivedBytes = counters.receivedBytes();
+    connectionsMade = counters.connectionsMade();
+    connections = counters.connections();
+    queuePairs = counters.queuePairs();
+    memoryRegions = counters.memoryRegions();
+    registeredBytes = counters.registeredBytes();
+    pinnedBytes = counters.pinnedBytes();
   }
 }

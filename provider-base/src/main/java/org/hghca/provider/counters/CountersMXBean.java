@@ -51,4 +51,31 @@ public interface CountersMXBean {
 
   /** {@link Counters#dmaFaults}. */
   long getDmaFaults();
+
+  /** {@link Counters#sentBytes}. */
+  long getSentBytes();
+
+  /** {@link Counters#readBytes}. */
+  long getReadBytes();
+
+  /** {@link Counters#receivedBytes}. */
+  long getReceivedBytes();
+
+  /** {@link Counters#connectionsMade}. */
+  long getConnectionsMade();
+
+  /** {@link Counters#connections}. */
+  long getConnections();
+
+  /** {@link Counters#queuePairs}. */
+  long getQueuePairs();
+
+  /** {@link Counters#memoryRegions}. */
+  long getMemoryRegions();
+
+  /** {@link Counters#registeredBytes}. */
+  long getRegisteredBytes();
+
+  /** {@link Counters#pinnedBytes}. */
+  long getPinnedBytes();
 }

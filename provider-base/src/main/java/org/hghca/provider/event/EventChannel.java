@@ -8,10 +8,12 @@ import java.util.function.Consumer;
 import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
 import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.counters.Tally;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.Counter;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -130,8 +132,8 @@ public final class EventChannel extends Resource
   }
 
   @Override
-  public void addTo(ContextCounters sum) {
-    sum.addEvents(events.given());
+  public void addTo(Tally sum) {
+    sum.add(Counter.COMPLETION_EVENTS, events.given());
   }
 
   @Override

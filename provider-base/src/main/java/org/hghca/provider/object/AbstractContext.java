@@ -10,6 +10,7 @@ import org.hghca.provider.Undo;
 import org.hghca.provider.address.AddressTable;
 import org.hghca.provider.counters.ContextCounters;
 import org.hghca.provider.counters.ContextMonitor;
+import org.hghca.provider.counters.Tally;
 import org.hghca.provider.event.EventChannel;
 import org.hghca.provider.event.ResourceEvent;
 import org.hghca.provider.event.ResourceEvents;
@@ -19,6 +20,7 @@ import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.Counter;
 import org.hghca.verbs.Counters;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
@@ -34,7 +36,8 @@ import org.hghca.vfio.DmaMapping;
  * One opening of a device of any driver: its addresses, completion channels, asynchronous events
  * and counters. A subclass makes the objects of its device.
  */
-public abstract class AbstractContext extends Resource implements Context, SharingContext {
+public abstract class AbstractContext extends Resource
+    implements Context, SharingContext, ContextCounters.Counted {
   private final RdmaDevice name;
   private final AbstractDevice device;
   private final Health health;
@@ -225,8 +228,34 @@ public abstract class AbstractContext extends Resource implements Context, Shari
   }
 
   private Counters sum() {
-    return counters.counters(
-        missedEvents(), asyncEvents.given(), commandsGiven(), device.function().dmaFaultCount());
+    Tally sum = new Tally();
+    addTo(sum);
+    return sum.toCounters();
+  }
+
+  @Override
+  public final void addTo(Tally sum) {
+    counters.addTo(sum);
+    sum.add(Counter.MISSED_EVENTS, missedEvents());
+    sum.add(Counter.ASYNC_EVENTS, asyncEvents.given());
+    sum.add(Counter.COMMANDS, commandsGiven());
+    sum.add(Counter.DMA_FAULTS, device.function().dmaFaultCount());
+    sum.add(Counter.PINNED_BYTES, device.function().mappedBytes());
+  }
+
+  /** Its objects that count, for a publication of each. */
+  final List<ContextCounters.Counted> counted() {
+    return counters.objects();
+  }
+
+  /** Its number in this process, in the order of opening. */
+  final long openingNumber() {
+    return monitor.number();
+  }
+
+  /** Whether it is complete, and not closed. */
+  final boolean isOpen() {
+    return monitor != null && !isClosed();
   }
 
   @Override

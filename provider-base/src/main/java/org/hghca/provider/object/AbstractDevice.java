@@ -24,6 +24,7 @@ public abstract class AbstractDevice {
   private final BufferPool buffers;
   private final SrqRefill srqRefill;
   private final Set<AbstractContext> contexts = ConcurrentHashMap.newKeySet();
+  private final CounterPublisher publisher = new CounterPublisher(this);
 
   /**
    * A device without contexts.
@@ -90,14 +91,24 @@ public abstract class AbstractDevice {
     return contexts;
   }
 
-  /** The last step of the bring-up: devices at the same cable or hub find its port. */
-  protected final void joinSegment() {
+  /**
+   * The last step of the bring-up: devices at the same cable or hub find its port, and readers its
+   * counters.
+   */
+  protected final void opened() {
     segment.join(address);
+    publisher.open();
   }
 
   /** The first step of the shutdown. */
-  protected final void leaveSegment() {
+  protected final void closing() {
+    publisher.closing();
     segment.leave(address);
+  }
+
+  /** To be called by the thread of its events twice a second or more often, under no lock. */
+  public final void tick() {
+    publisher.tick();
   }
 
   /** Shuts the device down and releases it. It has no contexts any more. */
@@ -105,6 +116,7 @@ public abstract class AbstractDevice {
     try {
       takeDown.run();
     } finally {
+      publisher.close();
       buffers.close();
     }
   }

@@ -6,13 +6,16 @@ import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
 import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.counters.Tally;
 import org.hghca.provider.srq.SharedQueue;
 import org.hghca.provider.srq.SharedReceives;
 import org.hghca.provider.srq.SharingQueuePair;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Counter;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
@@ -47,6 +50,15 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
 
   /** What is reserved in the completion queue of its sends. */
   private int reservedSends;
+
+  /** How often it was connected; changed under the monitor. */
+  private long connectionsMade;
+
+  /** The queue pair that it is, or was, connected to; null for none. */
+  private volatile Peer peer;
+
+  /** The other end of a connection. */
+  record Peer(Gid gid, int number) {}
 
   /**
    * A queue pair that is not complete.
@@ -249,9 +261,51 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
     }
     try {
       change(from, to, attributes);
+      noteConnection(from, to, attributes);
     } finally {
       notifyShare();
     }
+  }
+
+  private void noteConnection(QpState from, QpState to, QpAttributes attributes) {
+    if (type == QpType.UD) {
+      return;
+    }
+    if (from == QpState.INIT && to == QpState.RTR) {
+      connectionsMade++;
+      peer = new Peer(attributes.addressVector().destination(), attributes.destinationQpn());
+    } else if (to == QpState.RESET) {
+      peer = null;
+    }
+  }
+
+  /** The queue pair that it is connected to, if it is. */
+  final Optional<Peer> peer() {
+    return Optional.ofNullable(peer);
+  }
+
+  private boolean isConnected() {
+    return type != QpType.UD
+        && switch (state()) {
+          case RTR, RTS, SQD, SQE -> true;
+          case RESET, INIT, ERR -> false;
+        };
+  }
+
+  // ---- counting
+
+  /** Adds what its queues have counted. */
+  protected abstract void addWork(Tally sum);
+
+  /** Its requests that have failed and were not flushed, which its completion queues count, too. */
+  protected abstract long failures();
+
+  @Override
+  public final void addTo(Tally sum) {
+    addWork(sum);
+    sum.add(Counter.QUEUE_PAIRS, 1);
+    sum.add(Counter.CONNECTIONS_MADE, connectionsMade);
+    sum.add(Counter.CONNECTIONS, isConnected() ? 1 : 0);
   }
 
   @Override

@@ -7,10 +7,11 @@ import java.util.function.Consumer;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
-import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.counters.Tally;
 import org.hghca.provider.queue.LockRank;
 import org.hghca.provider.queue.SpinLock;
 import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.Counter;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueueConfig;
@@ -357,10 +358,10 @@ public final class SoftwareSrq extends SharedQueue implements SrqRefill.Dealt {
   }
 
   @Override
-  public void addTo(ContextCounters counters) {
+  public void addTo(Tally sum) {
     lock.lock();
     try {
-      counters.add(0, requests.posted(), 0);
+      sum.add(Counter.RECEIVES_POSTED, requests.posted());
     } finally {
       lock.unlock();
     }

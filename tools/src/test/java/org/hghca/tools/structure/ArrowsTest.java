@@ -19,7 +19,10 @@ class ArrowsTest {
 
   /** The classes of the API that use its spi. */
   private static final List<String> API_USES_OF_SPI =
-      List.of("org.hghca.verbs.RdmaDevices", "org.hghca.verbs.RequestAccess");
+      List.of(
+          "org.hghca.verbs.RdmaDevices",
+          "org.hghca.verbs.RdmaMetrics",
+          "org.hghca.verbs.RequestAccess");
 
   /** The packages of vfio, each of which uses only those after it. */
   private static final List<String> VFIO =
@@ -64,6 +67,7 @@ class ArrowsTest {
           "org.hghca.provider.srq",
           "org.hghca.provider.queue",
           "org.hghca.provider.event",
+          "org.hghca.provider.snapshot",
           "org.hghca.provider.counters",
           "org.hghca.provider.address",
           "org.hghca.provider");
@@ -297,7 +301,11 @@ class ArrowsTest {
       assertThat(Arrows.betweenPackages().usedBy(provider))
           .filteredOn(name -> !PROVIDER.contains(name))
           .isSubsetOf(
-              "org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio", "org.hghca.vfio.memory");
+              "org.hghca.linux",
+              "org.hghca.verbs",
+              "org.hghca.verbs.spi",
+              "org.hghca.vfio",
+              "org.hghca.vfio.memory");
     }
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.virtio"))

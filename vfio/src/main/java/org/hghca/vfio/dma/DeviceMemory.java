@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiFunction;
@@ -30,6 +31,7 @@ public final class DeviceMemory implements AutoCloseable {
   private final AddressSpace space;
   private final PagePool pages;
   private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
+  private final LongAdder mapped = new LongAdder();
 
   /**
    * Held shared while mappings are added and removed, and exclusively by the close that ends them
@@ -129,6 +131,7 @@ public final class DeviceMemory implements AutoCloseable {
 
   private Mapping add(Mapping mapping) {
     mappings.add(mapping);
+    mapped.add(mapping.bytes());
     return mapping;
   }
 
@@ -136,6 +139,11 @@ public final class DeviceMemory implements AutoCloseable {
     synchronized (pages) {
       pages.giveBack(slab);
     }
+  }
+
+  /** Bytes of the pages of the open mappings. */
+  public long mappedBytes() {
+    return mapped.sum();
   }
 
   /** Number of open mappings. */
@@ -159,6 +167,7 @@ public final class DeviceMemory implements AutoCloseable {
         }
       }
       mappings.clear();
+      mapped.reset();
       synchronized (pages) {
         pages.close();
       }
@@ -203,12 +212,18 @@ public final class DeviceMemory implements AutoCloseable {
       return access;
     }
 
+    /** Of the pages that hold it. */
+    private long bytes() {
+      return PagePool.wholePages(memory.address() % PAGE_SIZE + memory.byteSize());
+    }
+
     /** Synchronized so that a second close also returns after the device's last access. */
     @Override
     public synchronized void close() {
       life.readLock().lock();
       try {
         if (mappings.remove(this)) {
+          mapped.add(-bytes());
           pin.release();
           if (slab != null) {
             giveBack(slab);

@@ -2,6 +2,7 @@ package org.hghca.vfio.inprocess;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DeviceBus;
@@ -196,6 +197,16 @@ public final class InProcessFunction implements PciFunction {
   @Override
   public long dmaFaultCount() {
     return iommu.faultCount();
+  }
+
+  @Override
+  public long mappedBytes() {
+    return memory.mappedBytes();
+  }
+
+  @Override
+  public Map<String, Long> portCounters() {
+    return device.portCounters();
   }
 
   @Override

@@ -190,6 +190,11 @@ final class KernelFunction implements PciFunction {
   }
 
   @Override
+  public long mappedBytes() {
+    return memory.mappedBytes();
+  }
+
+  @Override
   public boolean canReset() {
     return reset.exists();
   }

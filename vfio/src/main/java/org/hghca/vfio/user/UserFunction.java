@@ -191,6 +191,11 @@ final class UserFunction implements PciFunction {
   }
 
   @Override
+  public long mappedBytes() {
+    return memory.mappedBytes();
+  }
+
+  @Override
   public boolean canReset() {
     return (info.flags & DeviceInfo.FLAG_RESET) != 0;
   }

@@ -24,7 +24,7 @@ final class EventThread {
   static final int CONFIGURATION_VECTOR = 0;
 
   private static final int MOST_VECTORS = 64;
-  private static final long PERIOD_NANOS = 1_000_000_000;
+  private static final long PERIOD_NANOS = 500_000_000;
 
   /** Between two looks without interrupts: at armed completion queues, and at the port. */
   private static final long POLL_NANOS = 1_000_000;
@@ -43,6 +43,7 @@ final class EventThread {
   private final VirtioDevice virtio;
   private final Health health;
   private final Consumer<AsyncEventType> portChanged;
+  private final Runnable tick;
 
   /** Known for good: a function that is gone does not say. */
   private final Interrupts interrupts;
@@ -58,11 +59,18 @@ final class EventThread {
    *
    * @param cqs completion queues of the device: more vectors than for these have no use
    * @param portChanged is told that the port has come up or gone down
+   * @param tick run twice a second or more often, under no lock; soon back
    */
-  EventThread(VirtioDevice virtio, Health health, int cqs, Consumer<AsyncEventType> portChanged) {
+  EventThread(
+      VirtioDevice virtio,
+      Health health,
+      int cqs,
+      Consumer<AsyncEventType> portChanged,
+      Runnable tick) {
     this.virtio = virtio;
     this.health = health;
     this.portChanged = portChanged;
+    this.tick = tick;
     this.interrupts = virtio.function().interrupts();
     this.port = PortState.of(virtio);
     int most = Math.min(1 + cqs, MOST_VECTORS);
@@ -129,6 +137,7 @@ final class EventThread {
     try {
       while (!stopping && !health.isDead()) {
         long fired = interrupts.await(period());
+        tick.run();
         if (polls()) {
           configurationChanged();
           armed.forEach(Armed::look);

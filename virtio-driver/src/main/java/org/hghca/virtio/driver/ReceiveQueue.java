@@ -13,6 +13,7 @@ import org.hghca.virtio.abi.roce.ReceiveRequest;
 /** The receives of a queue pair. */
 final class ReceiveQueue extends WorkQueue {
   private final int maxSge;
+  private long receivedBytes;
 
   ReceiveQueue(
       PciFunction function,
@@ -53,5 +54,15 @@ final class ReceiveQueue extends WorkQueue {
     }
     submit(ReceiveRequest.piece(count), request.wrId());
     return true;
+  }
+
+  /** A message has come; under the lock of the completion queue. */
+  void received(int bytes) {
+    receivedBytes += Integer.toUnsignedLong(bytes);
+  }
+
+  /** Bytes of the messages that have come. */
+  long receivedBytes() {
+    return receivedBytes;
   }
 }

@@ -7,7 +7,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import org.hghca.provider.Undo;
-import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.counters.Tally;
 import org.hghca.provider.object.AbstractCompletionQueue;
 import org.hghca.provider.queue.CompletionSizes;
 import org.hghca.provider.srq.Due;
@@ -238,6 +238,11 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
         return count;
       }
       failures[status]++;
+      if (status != FLUSHED) {
+        work.countFailure();
+      }
+    } else if (isReceive) {
+      qp.receives().received(CompletionEntry.BYTE_LENGTH.get(from, at));
     }
     fill(out, count, qp, isReceive, work.wrId(cookie), result, at);
     entries.offerAgain(slot);
@@ -573,8 +578,8 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
   // ---- life cycle
 
   @Override
-  public void addTo(ContextCounters counters) {
-    counters.add(polled, failures);
+  public void addTo(Tally sum) {
+    sum.addCompletions(polled, failures);
   }
 
   @Override

@@ -61,7 +61,7 @@ final class RoceDevice extends AbstractDevice {
     this.commands = commands;
     this.limits = limits;
     this.gids = gids;
-    this.events = new EventThread(virtio, health, plan.cqs(), this::portChanged);
+    this.events = new EventThread(virtio, health, plan.cqs(), this::portChanged, this::tick);
     this.numbers = new Numbers(virtio, plan, commands, health);
     health.onFailure(() -> contexts().forEach(AbstractContext::deviceFailed));
   }
@@ -82,11 +82,11 @@ final class RoceDevice extends AbstractDevice {
 
   void start() {
     events.start();
-    joinSegment();
+    opened();
   }
 
   void stop() {
-    leaveSegment();
+    closing();
     srqRefill().stop();
     events.stop();
   }

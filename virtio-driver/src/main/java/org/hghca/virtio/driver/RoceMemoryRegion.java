@@ -75,7 +75,7 @@ final class RoceMemoryRegion extends AbstractMemoryRegion {
         this.lkey = MrKeys.LKEY.get(keys, 0);
         this.rkey = MrKeys.RKEY.get(keys, 0);
       }
-      publish();
+      finish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Refusals.of("cannot register %d bytes".formatted(memory.byteSize()), e);
@@ -140,7 +140,7 @@ final class RoceMemoryRegion extends AbstractMemoryRegion {
   }
 
   @Override
-  protected void release() {
+  protected void deregister() {
     pd.device()
         .deferredFree()
         .retire(

@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.hghca.provider.Undo;
-import org.hghca.provider.counters.ContextCounters;
+import org.hghca.provider.counters.Tally;
 import org.hghca.provider.object.AbstractQueuePair;
 import org.hghca.provider.object.DriverState;
 import org.hghca.provider.queue.LockRank;
@@ -448,10 +448,16 @@ final class RoceQueuePair extends AbstractQueuePair<RoceCompletionQueue> {
   // ---- life cycle
 
   @Override
-  public void addTo(ContextCounters counters) {
+  protected void addWork(Tally sum) {
     // The shared queue counts the requests that it deals, also repeatedly.
     long received = share == null ? receives.posted() : 0;
-    counters.add(sends.posted(), received, sends.kicks() + receives.kicks());
+    sum.addRequests(sends.posted(), received, sends.kicks() + receives.kicks());
+    sum.addBytes(sends.sentBytes(), sends.readBytes(), receives.receivedBytes());
+  }
+
+  @Override
+  protected long failures() {
+    return sends.failures() + receives.failures();
   }
 
   @Override

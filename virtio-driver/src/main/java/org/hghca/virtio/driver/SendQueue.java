@@ -29,6 +29,8 @@ final class SendQueue extends WorkQueue {
   private final int maxSge;
   private final int maxInline;
   private final long maxMessage;
+  private long sentBytes;
+  private long readBytes;
 
   SendQueue(
       RoceDevice device,
@@ -91,8 +93,10 @@ final class SendQueue extends WorkQueue {
       SendRequest.RKEY.set(bytes, at, request.rkey());
     }
     if (inline) {
-      SendRequest.NUM_SGE.set(bytes, at, copyInline(request, index, bytes, at));
+      int copied = copyInline(request, index, bytes, at);
+      SendRequest.NUM_SGE.set(bytes, at, copied);
       submit(SendRequest.SIZE, request.wrId());
+      sentBytes += copied;
     } else {
       SendRequest.NUM_SGE.set(bytes, at, count);
       long total = 0;
@@ -107,8 +111,23 @@ final class SendQueue extends WorkQueue {
             "%d bytes: the device takes at most %d in a message".formatted(total, maxMessage));
       }
       submit(SendRequest.piece(count), request.wrId());
+      if (opcode == SendRequest.RDMA_READ) {
+        readBytes += total;
+      } else {
+        sentBytes += total;
+      }
     }
     return true;
+  }
+
+  /** Bytes that the requests posted so far send or write. */
+  long sentBytes() {
+    return sentBytes;
+  }
+
+  /** Bytes that the requests posted so far ask the peer for. */
+  long readBytes() {
+    return readBytes;
   }
 
   private void check(org.hghca.verbs.SendRequest request, int opcode, int index) {

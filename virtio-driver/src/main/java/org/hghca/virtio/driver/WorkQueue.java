@@ -52,6 +52,7 @@ abstract class WorkQueue {
 
   private long posted;
   private long kicks;
+  private long failures;
 
   /**
    * Without requests.
@@ -172,6 +173,16 @@ abstract class WorkQueue {
   /** The request is complete, and all before it: others can be posted in their place. */
   final void complete(long cookie) {
     TAIL.setRelease(this, (int) cookie + 1);
+  }
+
+  /** A request has failed, and was not flushed. */
+  final void countFailure() {
+    failures++;
+  }
+
+  /** Number of requests that have failed. */
+  final long failures() {
+    return failures;
   }
 
   /**

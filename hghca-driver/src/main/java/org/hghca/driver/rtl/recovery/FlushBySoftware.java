@@ -206,6 +206,7 @@ public final class FlushBySoftware implements DriverFlush, QuotaSendRing.PostedI
       while (count < max && canFlushSend()) {
         WcStatus status = unknownCause(true);
         failures[status.code()]++;
+        rings.countFailure(status);
         awaited += sends.isOldestUnrung() ? 0 : 1;
         count += sends.complete(out, count, status.code(), vendorError(status, 0), 0);
       }
