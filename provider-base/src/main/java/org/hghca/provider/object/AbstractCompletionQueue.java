@@ -3,11 +3,13 @@ package org.hghca.provider.object;
 import java.util.Optional;
 import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
-import org.hghca.provider.counters.ContextCounters;
 import org.hghca.provider.event.EventChannel;
 import org.hghca.provider.queue.CompletionRoom;
 import org.hghca.provider.queue.LockRank;
 import org.hghca.provider.queue.SpinLock;
+import org.hghca.provider.snapshot.Kind;
+import org.hghca.provider.snapshot.Published;
+import org.hghca.provider.snapshot.Snapshot.Subject;
 import org.hghca.provider.srq.SharedCompletions;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
@@ -20,7 +22,7 @@ import org.hghca.verbs.VerbsException;
  * subclass polls, so that a poll is one call.
  */
 public abstract class AbstractCompletionQueue extends Resource
-    implements CompletionQueue, SharedCompletions, ContextCounters.Counted {
+    implements CompletionQueue, SharedCompletions, Published {
   /** Under which completions are taken. */
   protected final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
 
@@ -56,6 +58,11 @@ public abstract class AbstractCompletionQueue extends Resource
 
   /** Its number on the device. */
   public abstract int number();
+
+  @Override
+  public final Subject subject() {
+    return Subject.of(Kind.COMPLETION_QUEUE, context.openingNumber(), number(), "");
+  }
 
   /** Lets polls and notifications in progress end: it is closed for later ones. */
   protected abstract void stop();

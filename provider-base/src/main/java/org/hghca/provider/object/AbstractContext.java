@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
@@ -14,6 +15,9 @@ import org.hghca.provider.counters.Tally;
 import org.hghca.provider.event.EventChannel;
 import org.hghca.provider.event.ResourceEvent;
 import org.hghca.provider.event.ResourceEvents;
+import org.hghca.provider.snapshot.Kind;
+import org.hghca.provider.snapshot.Published;
+import org.hghca.provider.snapshot.Snapshot.Subject;
 import org.hghca.provider.srq.SharingContext;
 import org.hghca.provider.srq.SrqRefill;
 import org.hghca.verbs.AsyncEventType;
@@ -37,7 +41,7 @@ import org.hghca.vfio.DmaMapping;
  * and counters. A subclass makes the objects of its device.
  */
 public abstract class AbstractContext extends Resource
-    implements Context, SharingContext, ContextCounters.Counted {
+    implements Context, SharingContext, Published {
   private final RdmaDevice name;
   private final AbstractDevice device;
   private final Health health;
@@ -243,9 +247,17 @@ public abstract class AbstractContext extends Resource
     sum.add(Counter.PINNED_BYTES, device.function().mappedBytes());
   }
 
-  /** Its objects that count, for a publication of each. */
-  final List<ContextCounters.Counted> counted() {
-    return counters.objects();
+  /** Itself and its objects, as far as they have rows of their own. */
+  final Stream<Published> published() {
+    return Stream.concat(
+        Stream.of(this),
+        counters.objects().stream().filter(Published.class::isInstance).map(Published.class::cast));
+  }
+
+  @Override
+  public final Subject subject() {
+    String state = health.isDead() ? "failed" : "";
+    return Subject.of(Kind.CONTEXT, openingNumber(), 0, state);
   }
 
   /** Its number in this process, in the order of opening. */

@@ -1,5 +1,8 @@
 package org.hghca.provider.object;
 
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -7,8 +10,11 @@ import org.hghca.provider.DeferredFree;
 import org.hghca.provider.Health;
 import org.hghca.provider.address.Neighbors;
 import org.hghca.provider.address.SegmentNeighbors;
+import org.hghca.provider.snapshot.CounterPublisher;
+import org.hghca.provider.snapshot.Published;
 import org.hghca.provider.srq.SrqRefill;
 import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.memory.BufferPool;
 
@@ -24,7 +30,38 @@ public abstract class AbstractDevice {
   private final BufferPool buffers;
   private final SrqRefill srqRefill;
   private final Set<AbstractContext> contexts = ConcurrentHashMap.newKeySet();
-  private final CounterPublisher publisher = new CounterPublisher(this);
+  private final CounterPublisher publisher;
+
+  /** What its publisher sees of it. */
+  private record Shown(PciFunction function, Set<AbstractContext> contexts)
+      implements CounterPublisher.Device {
+    @Override
+    public String name() {
+      return contexts.stream()
+          .findFirst()
+          .map(context -> context.device().name())
+          .orElseGet(locator()::toString);
+    }
+
+    @Override
+    public Locator locator() {
+      return function.locator();
+    }
+
+    @Override
+    public List<Published> things() {
+      return contexts.stream()
+          .filter(AbstractContext::isOpen)
+          .sorted(Comparator.comparingLong(AbstractContext::openingNumber))
+          .flatMap(AbstractContext::published)
+          .toList();
+    }
+
+    @Override
+    public Map<String, Long> ports() {
+      return function.portCounters();
+    }
+  }
 
   /**
    * A device without contexts.
@@ -50,6 +87,7 @@ public abstract class AbstractDevice {
     this.neighbors = neighbors;
     this.segment = new SegmentNeighbors(function.locator());
     this.takeDown = takeDown;
+    this.publisher = new CounterPublisher(new Shown(function, contexts));
     this.buffers = new BufferPool(function.memory());
     this.srqRefill = new SrqRefill(function.locator().name(), health, onRefillFailure);
   }

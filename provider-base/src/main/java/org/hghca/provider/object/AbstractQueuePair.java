@@ -5,8 +5,10 @@ import java.util.stream.Stream;
 import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
 import org.hghca.provider.Undo;
-import org.hghca.provider.counters.ContextCounters;
 import org.hghca.provider.counters.Tally;
+import org.hghca.provider.snapshot.Kind;
+import org.hghca.provider.snapshot.Published;
+import org.hghca.provider.snapshot.Snapshot.Subject;
 import org.hghca.provider.srq.SharedQueue;
 import org.hghca.provider.srq.SharedReceives;
 import org.hghca.provider.srq.SharingQueuePair;
@@ -34,7 +36,7 @@ import org.hghca.verbs.spi.QpTransitions;
  * @param <C> its completion queues
  */
 public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> extends Resource
-    implements SharingQueuePair, ContextCounters.Counted {
+    implements SharingQueuePair, Published {
   private final AbstractProtectionDomain pd;
   private final AbstractContext context;
   private final Health health;
@@ -58,7 +60,7 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
   private volatile Peer peer;
 
   /** The other end of a connection. */
-  record Peer(Gid gid, int number) {}
+  private record Peer(Gid gid, int number) {}
 
   /**
    * A queue pair that is not complete.
@@ -279,11 +281,6 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
     }
   }
 
-  /** The queue pair that it is connected to, if it is. */
-  final Optional<Peer> peer() {
-    return Optional.ofNullable(peer);
-  }
-
   private boolean isConnected() {
     return type != QpType.UD
         && switch (state()) {
@@ -306,6 +303,26 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
     sum.add(Counter.QUEUE_PAIRS, 1);
     sum.add(Counter.CONNECTIONS_MADE, connectionsMade);
     sum.add(Counter.CONNECTIONS, isConnected() ? 1 : 0);
+  }
+
+  @Override
+  public final void addRow(Tally sum) {
+    addTo(sum);
+    sum.add(Counter.FAILURES, failures());
+  }
+
+  @Override
+  public final Subject subject() {
+    Optional<Peer> other = Optional.ofNullable(peer);
+    return new Subject(
+        Kind.QUEUE_PAIR,
+        context.openingNumber(),
+        number(),
+        0,
+        type.name(),
+        state().name(),
+        other.map(known -> known.gid().address().getHostAddress()).orElse(""),
+        other.map(Peer::number).orElse(0));
   }
 
   @Override

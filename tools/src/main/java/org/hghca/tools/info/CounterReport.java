@@ -6,6 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.hghca.model.ModelProvider;
+import org.hghca.provider.snapshot.Kind;
+import org.hghca.provider.snapshot.Snapshot;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Counters;
 import org.hghca.vfio.Locator;
@@ -56,6 +58,25 @@ public final class CounterReport {
       }
     }
     return values;
+  }
+
+  /** The counters that a running program shows of a device. */
+  static void print(PrintWriter out, String indent, Snapshot snapshot) {
+    out.printf(
+        "%sprogram:\t%s, process %d, with %s\n",
+        indent, snapshot.program().name(), snapshot.program().pid(), snapshot.device());
+    Map<String, Map<String, Long>> groups = new LinkedHashMap<>();
+    for (Kind kind : new Kind[] {Kind.CONTEXT, Kind.PORT, Kind.LINK}) {
+      snapshot
+          .rows(kind)
+          .forEach(
+              row -> {
+                String name = kind.name().toLowerCase(Locale.ROOT);
+                String number = kind == Kind.CONTEXT ? "_" + row.subject().context() : "";
+                groups.put(name + number, row.values());
+              });
+    }
+    print(out, indent + "\t", groups);
   }
 
   public static void print(PrintWriter out, String indent, Map<String, Map<String, Long>> groups) {

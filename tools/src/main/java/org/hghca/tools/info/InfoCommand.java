@@ -10,8 +10,10 @@ import org.hghca.driver.PinnedMemory;
 import org.hghca.programs.EmbeddedHca;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.Json;
+import org.hghca.provider.snapshot.SnapshotDirectory.Found;
 import org.hghca.tools.launch.Launcher;
 import org.hghca.tools.launch.Plugin;
+import org.hghca.tools.monitor.RunningPrograms;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.RdmaDevice;
@@ -67,8 +69,9 @@ public final class InfoCommand implements Callable<Integer> {
   @Option(
       names = "--counters",
       description =
-          "Print the counters of this process since it opened the device, not those of other"
-              + " processes; an embedded software HCA prints its own, too.")
+          "Print the counters of this process since it opened the device; an embedded software HCA"
+              + " prints its own, too. Then those of running programs of this user, as they show"
+              + " them twice a second.")
   private boolean counters;
 
   @Option(
@@ -126,7 +129,7 @@ public final class InfoCommand implements Callable<Integer> {
     for (String name : names) {
       exitCode = Math.max(exitCode, report(name, reports, withoutVerbs).code());
     }
-    print(reports, withoutVerbs);
+    print(reports, withoutVerbs, counters ? running() : List.of());
     return exitCode;
   }
 
@@ -152,7 +155,7 @@ public final class InfoCommand implements Callable<Integer> {
   private void list(List<String> names) {
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      printJson(names.stream().map(name -> Map.of("hca_id", name)).toList());
+      printJson(names.stream().map(name -> Map.of("hca_id", name)).toList(), List.of());
       return;
     }
     out.print("%d HCA%s found:\n".formatted(names.size(), names.size() == 1 ? "" : "s"));
@@ -204,12 +207,23 @@ public final class InfoCommand implements Callable<Integer> {
     }
   }
 
-  private void print(List<DeviceReport> reports, List<VirtioReport> withoutVerbs) {
+  /** The programs that run, except this one. */
+  private List<Found> running() {
+    PrintWriter err = spec.commandLine().getErr();
+    long own = ProcessHandle.current().pid();
+    return RunningPrograms.find(err).stream()
+        .flatMap(programs -> programs.read(err).stream())
+        .filter(found -> found.isAlive() && found.snapshot().program().pid() != own)
+        .toList();
+  }
+
+  private void print(
+      List<DeviceReport> reports, List<VirtioReport> withoutVerbs, List<Found> running) {
     if (json) {
       List<Object> devices = new ArrayList<>();
       reports.forEach(report -> devices.add(InfoJson.of(report)));
       withoutVerbs.forEach(report -> devices.add(InfoJson.of(report)));
-      printJson(devices);
+      printJson(devices, running);
       return;
     }
     PrintWriter out = spec.commandLine().getOut();
@@ -228,11 +242,17 @@ public final class InfoCommand implements Callable<Integer> {
       out.print("function:\t%s\n".formatted(report.locator()));
       VirtioPrinter.print(out, report);
     }
+    for (Found found : running) {
+      CounterReport.print(out, "", found.snapshot());
+    }
   }
 
-  private void printJson(List<?> devices) {
+  private void printJson(List<?> devices, List<Found> running) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("devices", devices);
+    if (!running.isEmpty()) {
+      json.put("programs", running.stream().map(RunningPrograms::json).toList());
+    }
     if (!main.plugins().isEmpty()) {
       json.put("plugins", main.plugins().stream().map(InfoCommand::json).toList());
     }

@@ -2,29 +2,50 @@ package org.hghca.tools.info;
 
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Optional;
 import org.hghca.programs.EmbeddedHca;
+import org.hghca.provider.snapshot.Kind;
+import org.hghca.provider.snapshot.Snapshot;
+import org.hghca.provider.snapshot.SnapshotDirectory.Found;
 import org.hghca.tools.launch.Launcher;
+import org.hghca.tools.monitor.RunningPrograms;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.Counter;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.vfio.kernel.PciDevice;
 import org.hghca.vfio.kernel.SystemReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /**
  * {@code hghca list}: the devices, in the format of {@code ibv_devices}; on stderr, functions that
- * look like a card but cannot be opened in their current state.
+ * look like a card but cannot be opened in their current state. With {@code --users} the programs
+ * that use devices.
  */
 @Command(name = "list", description = "List the devices, as ibv_devices does.")
 public final class ListCommand implements Runnable {
+  private static final String USERS = "    %-24s %8s %6s %6s  %s\n";
+
   @Spec private CommandSpec spec;
   @ParentCommand private Launcher main;
 
+  @Option(
+      names = "--users",
+      description =
+          "List instead which running programs of this user have which device open, with its queue"
+              + " pairs and connections.")
+  private boolean users;
+
   @Override
   public void run() {
+    if (users) {
+      listUsers();
+      return;
+    }
     List<RdmaDevice> devices = RdmaDevices.list();
     if (devices.isEmpty()) {
       String locator = EmbeddedHca.insteadOfCard(spec.commandLine().getErr());
@@ -44,6 +65,35 @@ public final class ListCommand implements Runnable {
     for (RdmaDevice device : devices) {
       out.print("    %-16s\t%s\n".formatted(device.name(), nodeGuid(device)));
     }
+  }
+
+  private void listUsers() {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    Optional<RunningPrograms> programs = RunningPrograms.find(err);
+    if (programs.isEmpty()) {
+      return;
+    }
+    List<Snapshot> alive =
+        programs.get().read(err).stream().filter(Found::isAlive).map(Found::snapshot).toList();
+    if (alive.isEmpty()) {
+      out.println(programs.get().nobody());
+      return;
+    }
+    out.print(USERS.formatted("device", "pid", "QPs", "conns", "program"));
+    for (Snapshot snapshot : alive) {
+      out.print(
+          USERS.formatted(
+              snapshot.device(),
+              snapshot.program().pid(),
+              sum(snapshot, Counter.QUEUE_PAIRS),
+              sum(snapshot, Counter.CONNECTIONS),
+              snapshot.program().name()));
+    }
+  }
+
+  private static long sum(Snapshot snapshot, Counter counter) {
+    return snapshot.rows(Kind.CONTEXT).mapToLong(row -> row.value(counter.text())).sum();
   }
 
   private static String nodeGuid(RdmaDevice device) {

@@ -1,18 +1,16 @@
-package org.hghca.provider.object;
+package org.hghca.provider.snapshot;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.hghca.provider.snapshot.OpenSnapshots;
-import org.hghca.provider.snapshot.Snapshot;
 import org.hghca.provider.snapshot.Snapshot.Program;
-import org.hghca.provider.snapshot.SnapshotDirectory;
-import org.hghca.provider.snapshot.SnapshotEncoder;
-import org.hghca.provider.snapshot.SnapshotFile;
+import org.hghca.vfio.Locator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,21 +29,36 @@ public final class CounterPublisher {
   private static final Logger LOG = LoggerFactory.getLogger(CounterPublisher.class);
   private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  private final AbstractDevice device;
+  private final Device device;
   private final Supplier<Snapshot> now = this::now;
 
   // Of the thread of events.
   private long last = System.nanoTime(); // the first one comes later: many programs are short
   private boolean isOff = "off".equals(System.getProperty(PROPERTY));
+  private SnapshotEncoder encoder;
   private DeviceRows rows;
   private SnapshotFile file;
 
-  CounterPublisher(AbstractDevice device) {
+  /** What has counters. */
+  public interface Device {
+    /** What users call it. */
+    String name();
+
+    Locator locator();
+
+    /** What is open, by any thread. */
+    List<Published> things();
+
+    /** What its port and its link count, by name, by any thread. */
+    Map<String, Long> ports();
+  }
+
+  public CounterPublisher(Device device) {
     this.device = device;
   }
 
   /** The device is open. */
-  void open() {
+  public void open() {
     OpenSnapshots.add(now);
   }
 
@@ -60,16 +73,17 @@ public final class CounterPublisher {
       publish();
     } catch (IOException | RuntimeException e) {
       isOff = true;
-      LOG.debug("{}: its counters are not published: {}", locator(), e.getMessage());
+      LOG.debug("{}: its counters are not published: {}", device.locator(), e.getMessage());
       removeFile();
     }
   }
 
   private void publish() throws IOException {
-    if (rows == null) {
-      rows = new DeviceRows(device, encoder());
+    if (encoder == null) {
+      encoder = encoder();
+      rows = new DeviceRows(encoder);
     }
-    ByteBuffer snapshot = rows.encode();
+    ByteBuffer snapshot = encode(encoder, rows);
     if (file != null && Files.exists(file.path())) {
       file.write(snapshot);
       return;
@@ -81,16 +95,14 @@ public final class CounterPublisher {
   }
 
   private SnapshotEncoder encoder() {
-    String name =
-        device.contexts().stream()
-            .findFirst()
-            .map(context -> context.device().name())
-            .orElse(locator());
-    return new SnapshotEncoder(program(), name, locator());
+    return new SnapshotEncoder(program(), device.name(), device.locator().toString());
   }
 
-  private String locator() {
-    return device.function().locator().toString();
+  private ByteBuffer encode(SnapshotEncoder into, DeviceRows rowsOf) {
+    into.begin();
+    rowsOf.write(device.things());
+    into.ports(device.ports());
+    return into.end(System.currentTimeMillis());
   }
 
   private static Program program() {
@@ -112,7 +124,8 @@ public final class CounterPublisher {
 
   private Snapshot now() {
     try {
-      return Snapshot.of(new DeviceRows(device, encoder()).encode());
+      SnapshotEncoder once = encoder();
+      return Snapshot.of(encode(once, new DeviceRows(once)));
     } catch (IOException e) {
       throw new UncheckedIOException(e); // it was encoded here
     }
@@ -125,18 +138,19 @@ public final class CounterPublisher {
     try {
       file.close();
     } catch (IOException e) {
-      LOG.debug("{}: the file of its counters is not removed: {}", locator(), e.getMessage());
+      LOG.debug(
+          "{}: the file of its counters is not removed: {}", device.locator(), e.getMessage());
     }
     file = null;
   }
 
   /** The device is closing: readers in this process do not ask for it any more. */
-  void closing() {
+  public void closing() {
     OpenSnapshots.remove(now);
   }
 
   /** The thread of events has ended. */
-  void close() {
+  public void close() {
     removeFile();
   }
 }
