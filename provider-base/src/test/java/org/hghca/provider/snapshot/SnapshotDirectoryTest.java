@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Snapshots of this process, of others, and of those that have died. */
 @Timeout(60)
+@SuppressWarnings("try") // an interrupt ends the test
 class SnapshotDirectoryTest {
   @TempDir private Path folder;
 

@@ -72,7 +72,7 @@ final class TopTable {
             new Column("SENT" + per, -7, 2, line -> scaled(line.flow().sent())),
             new Column("RECV" + per, -7, 3, line -> scaled(line.flow().received())),
             new Column("SENDS" + per, -7, 8, line -> scaled(line.flow().sends())),
-            new Column("ERRORS", -6, 4, line -> scaled(errors(line))),
+            new Column("ERRORS", -6, 4, line -> scaled((double) errors(line))),
             new Column("PINNED", -7, 10, TopTable::pinned),
             new Column("PEER", 39, 11, line -> line.of(Subject::peer)));
     Set<Column> kept =
@@ -126,7 +126,7 @@ final class TopTable {
   }
 
   private static String pinned(Line line) {
-    return line.connection() == null ? scaled(line.use().pinned()) : "";
+    return line.connection() == null ? scaled((double) line.use().pinned()) : "";
   }
 
   private static long errors(Line line) {
