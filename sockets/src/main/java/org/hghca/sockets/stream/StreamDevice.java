@@ -1,0 +1,38 @@
+package org.hghca.sockets.stream;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/** What a process can do over one RDMA device. Thread-safe; nothing blocks but {@link #close}. */
+public interface StreamDevice extends AutoCloseable {
+  /** The device's own addresses. */
+  List<InetAddress> addresses();
+
+  /**
+   * Begins to connect.
+   *
+   * @param local one of {@link #addresses}, port 0 for any free one; null for any
+   * @throws java.net.BindException "Address already in use", or "Cannot assign requested address"
+   * @throws java.net.SocketException when the local end cannot be set up
+   */
+  PendingConnect connect(InetSocketAddress local, InetSocketAddress remote, StreamOptions options)
+      throws IOException;
+
+  /**
+   * Listens.
+   *
+   * @param local one of {@link #addresses}, port 0 for any free one
+   * @param backlog connections that wait to be accepted; 0 or less for the usual number
+   * @throws java.net.BindException "Address already in use", or "Cannot assign requested address"
+   */
+  StreamListener listen(InetSocketAddress local, int backlog, StreamOptions options)
+      throws IOException;
+
+  StreamCounters counters();
+
+  /** Ends all connections and listeners. Idempotent. */
+  @Override
+  void close();
+}
