@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -61,6 +62,25 @@ public interface CompletionChannel extends AutoCloseable {
       Executor executor, Consumer<? super CompletionQueue> callback) {
     return EventSubscription.of(this::next, executor, callback);
   }
+
+  /**
+   * Runs an action at each event from now on, in the place of the ways above: once at once if there
+   * is an event, or will be none, and once when the device fails or the channel is closed. It runs
+   * on the thread that learns of the event, under locks of the driver: it must return at once and
+   * use no verb. To unpark a thread is what it is for.
+   *
+   * @throws VerbsException EINVAL when the channel is closed, or has an action
+   */
+  void onEvent(Runnable action);
+
+  /**
+   * Looks at the device for a moment on the calling thread, as {@link #await()} does before it
+   * sleeps: for a thread that is about to sleep until the action of {@link #onEvent} wakes it. A
+   * virtual thread returns at once.
+   *
+   * @param happened whether there is no reason to sleep any more
+   */
+  void beforeSleep(BooleanSupplier happened);
 
   @Override
   void close();

@@ -171,6 +171,19 @@ public final class EventChannel extends Resource
   }
 
   @Override
+  public void onEvent(Runnable action) {
+    checkOpen();
+    if (!events.onEvent(action)) {
+      throw new VerbsException(Errno.EINVAL, describe() + " has an action");
+    }
+  }
+
+  @Override
+  public void beforeSleep(BooleanSupplier happened) {
+    beforeSleep.accept(happened);
+  }
+
+  @Override
   protected void release() {
     onClose.accept(this);
     counters.remove(this);

@@ -23,6 +23,9 @@ public abstract class EventFifo<T> {
   /** There are no waiters while there are events. */
   private final ArrayDeque<Waiter<T>> waiters = new ArrayDeque<>();
 
+  /** Takes all events, or null. */
+  private Runnable action;
+
   private Supplier<VerbsException> end;
 
   /** Whether a waiter would not wait. */
@@ -67,7 +70,7 @@ public abstract class EventFifo<T> {
   /** The oldest event was dropped, because the program does not take them. */
   protected abstract void dropped(T event);
 
-  /** Gives an event to the longest waiter, or keeps it. */
+  /** Gives an event to the action, or to the longest waiter, or keeps it. */
   public final void give(T event) {
     lock.lock();
     try {
@@ -75,13 +78,39 @@ public abstract class EventFifo<T> {
         return;
       }
       given++;
-      if (!handOver(event)) {
+      if (action != null) {
+        action.run();
+      } else if (!handOver(event)) {
         if (events.size() == limit) {
           dropped(events.removeFirst());
         }
         events.addLast(event);
         ready = true;
       }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Runs an action at each event from now on, and at the end, under the lock of this queue: once at
+   * once if there is an event, or the end has come.
+   *
+   * @return false when there is an action already
+   */
+  public final boolean onEvent(Runnable taker) {
+    lock.lock();
+    try {
+      if (action != null) {
+        return false;
+      }
+      action = taker;
+      if (ready) {
+        events.clear();
+        ready = end != null;
+        action.run();
+      }
+      return true;
     } finally {
       lock.unlock();
     }
@@ -256,6 +285,9 @@ public abstract class EventFifo<T> {
         }
       }
       waiters.clear();
+      if (action != null) {
+        action.run();
+      }
     } finally {
       lock.unlock();
     }

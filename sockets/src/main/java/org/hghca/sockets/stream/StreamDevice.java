@@ -32,6 +32,14 @@ public interface StreamDevice extends AutoCloseable {
 
   StreamCounters counters();
 
+  /**
+   * Takes what the device has completed, for all of its streams. Cheap when there is nothing, and
+   * when another thread is doing it.
+   *
+   * @return whether something was found
+   */
+  boolean progress();
+
   /** Ends all connections and listeners. Idempotent. */
   @Override
   void close();

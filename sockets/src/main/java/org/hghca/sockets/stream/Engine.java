@@ -1,0 +1,299 @@
+package org.hghca.sockets.stream;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A completion queue that some streams share, and who polls it: whichever thread waits for one of
+ * its streams passes what it finds to all of them. A thread that sleeps has armed the queue; the
+ * event wakes one of those that sleep, which arms it again before it sleeps on. Where none sleeps
+ * and a stream is watched, a virtual thread takes the part of the one that is woken.
+ *
+ * <p>Nothing is lost: who sleeps, or leaves others that depend on events, first arms the queue and
+ * then has it polled.
+ */
+final class Engine implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
+
+  /** Outstanding requests of all streams of an engine, unless one needs more. */
+  private static final int ROOM = 8192;
+
+  private static final int BATCH = 32;
+
+  /** Polls before a thread sleeps, which itself looks for a moment: {@link CompletionChannel#beforeSleep}. */
+  private static final int SPINS = 8;
+
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final Completions batch = new Completions(BATCH);
+  private final RdmaStream[] streams;
+  private final Deque<Integer> freeSlots = new ArrayDeque<>();
+  private final PollLock lock = new PollLock(this::poll);
+
+  /** Threads that sleep, in the order in which they are woken; its monitor guards it. */
+  private final Deque<Thread> sleepers = new ArrayDeque<>();
+
+  /** Threads that sleep, and streams that are watched. */
+  private final AtomicInteger dependents = new AtomicInteger();
+
+  /** Threads that poll again and again. */
+  private final AtomicInteger pollers = new AtomicInteger();
+
+  private volatile boolean armed;
+  private volatile boolean failed;
+  private int room;
+
+  /**
+   * An engine with a completion queue of its own.
+   *
+   * @param requests of its first stream
+   */
+  Engine(Context context, int requests) {
+    room = Math.max(requests, Math.min(ROOM, context.queryDevice().maxCqe()));
+    streams = new RdmaStream[room / StreamOptions.MIN_QUEUE];
+    for (int i = 0; i < streams.length; i++) {
+      freeSlots.add(i);
+    }
+    channel = context.createCompletionChannel();
+    try {
+      channel.onEvent(this::onEvent);
+      queue =
+          context.createCompletionQueue(
+              CompletionQueueConfig.of(room).withChannel(channel));
+    } catch (VerbsException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  CompletionQueue queue() {
+    return queue;
+  }
+
+  // Its streams.
+
+  /**
+   * Reserves room for the requests of a stream.
+   *
+   * @return the stream's number, or -1 where there is no room
+   */
+  synchronized int reserve(int requests) {
+    if (requests > room || freeSlots.isEmpty()) {
+      return -1;
+    }
+    room -= requests;
+    return freeSlots.poll();
+  }
+
+  /** The room of a stream is free; its queue pair is closed. */
+  synchronized void release(int slot, int requests) {
+    room += requests;
+    freeSlots.add(slot);
+  }
+
+  /** Whether it has no streams. */
+  synchronized boolean isIdle() {
+    return freeSlots.size() == streams.length;
+  }
+
+  /** A stream takes completions from now on. */
+  void attach(int slot, RdmaStream stream) {
+    lock.exclusively(() -> streams[slot] = stream);
+  }
+
+  /** A stream takes completions no more. */
+  void detach(int slot) {
+    lock.exclusively(() -> streams[slot] = null);
+  }
+
+  /** Runs an action while no completion is passed on. */
+  void exclusively(Runnable action) {
+    lock.exclusively(action);
+  }
+
+  // Progress.
+
+  /** {@link ByteStream#progress}. */
+  boolean progress() {
+    return lock.tryPoll();
+  }
+
+  /** Has all completions passed on that have come until now. */
+  void progressAll() {
+    lock.pollAll();
+  }
+
+  private boolean poll() {
+    if (failed) {
+      return false;
+    }
+    try {
+      int found = queue.poll(batch);
+      for (int i = 0; i < found; i++) {
+        pass(i);
+      }
+      return found > 0;
+    } catch (VerbsException e) {
+      fail(e);
+      return false;
+    }
+  }
+
+  private void pass(int index) {
+    long id = batch.wrId(index);
+    RdmaStream stream = streams[RequestId.slot(id)];
+    if (stream == null) {
+      return; // it has ended
+    }
+    if (!batch.isSuccess(index)) {
+      stream.failed(batch.status(index));
+    } else if (!RequestId.isReceive(id)) {
+      stream.sent(RequestId.stamp(id));
+    } else if (batch.hasImmediate(index)) {
+      stream.received(batch.immediate(index), batch.byteLength(index));
+    } else {
+      stream.violated("a message without an immediate");
+    }
+  }
+
+  private void fail(VerbsException cause) {
+    LOG.debug("streams end: {}", cause.getMessage());
+    failed = true;
+    for (RdmaStream stream : streams) {
+      if (stream != null) {
+        stream.broke();
+      }
+    }
+  }
+
+  // Events.
+
+  private void onEvent() {
+    armed = false;
+    if (pollers.get() > 0) {
+      return; // the last of them arms the queue again
+    }
+    Thread first = firstSleeper();
+    if (first != null) {
+      LockSupport.unpark(first);
+    } else if (dependents.get() > 0) {
+      Thread.startVirtualThread(this::settle);
+    }
+  }
+
+  private Thread firstSleeper() {
+    synchronized (sleepers) {
+      return sleepers.peek();
+    }
+  }
+
+  private void armAndPoll() {
+    if (!armed && !failed) {
+      armed = true; // first: the event may come at once
+      try {
+        queue.requestNotify(false);
+      } catch (VerbsException e) {
+        LOG.debug("a completion queue cannot be armed: {}", e.getMessage());
+      }
+    }
+    lock.pollAll();
+  }
+
+  /** Leaves the queue to its events, if somebody depends on them. */
+  private void settle() {
+    if (dependents.get() > 0 && !armed) {
+      armAndPoll();
+    }
+  }
+
+  /** A stream depends on events from now on. */
+  void addDependent() {
+    dependents.incrementAndGet();
+    settle();
+  }
+
+  /** A stream does not depend on events any more. */
+  void removeDependent() {
+    dependents.decrementAndGet();
+  }
+
+  /**
+   * Waits until something is so, or the deadline.
+   *
+   * @param done becomes true only by completions, or by a thread that wakes this one
+   * @param deadline of {@link System#nanoTime}, or {@code Long.MAX_VALUE}
+   * @return whether it is so, or the thread is interrupted
+   */
+  boolean await(BooleanSupplier done, long deadline) {
+    if (spin(done)) {
+      return true;
+    }
+    Thread self = Thread.currentThread();
+    synchronized (sleepers) {
+      sleepers.add(self);
+    }
+    dependents.incrementAndGet();
+    try {
+      while (true) {
+        armAndPoll();
+        if (done.getAsBoolean() || self.isInterrupted()) {
+          return true;
+        }
+        long left = Moments.left(deadline);
+        if (left <= 0) {
+          return false;
+        }
+        channel.beforeSleep(this::hasEvent);
+        if (armed && !done.getAsBoolean()) {
+          LockSupport.parkNanos(this, left);
+        }
+      }
+    } finally {
+      synchronized (sleepers) {
+        sleepers.remove(self);
+      }
+      dependents.decrementAndGet();
+      settle();
+    }
+  }
+
+  private boolean hasEvent() {
+    return !armed;
+  }
+
+  /** Polls a few times. */
+  private boolean spin(BooleanSupplier done) {
+    pollers.incrementAndGet();
+    try {
+      for (int i = 0; i < SPINS; i++) {
+        if (done.getAsBoolean()) {
+          return true;
+        }
+        if (!progress()) {
+          Thread.onSpinWait();
+        }
+      }
+      return done.getAsBoolean();
+    } finally {
+      pollers.decrementAndGet();
+      settle();
+    }
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+    channel.close();
+  }
+}

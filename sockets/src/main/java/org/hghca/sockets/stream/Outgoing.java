@@ -1,0 +1,276 @@
+package org.hghca.sockets.stream;
+
+import java.nio.ByteBuffer;
+import org.hghca.sockets.protocol.ConnectData;
+import org.hghca.sockets.protocol.HalfEntry;
+import org.hghca.sockets.protocol.MessageWord;
+import org.hghca.sockets.protocol.ReceiveWindow;
+import org.hghca.sockets.protocol.SendWindow;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.RemoteMemory;
+import org.hghca.verbs.SendRequest;
+
+/**
+ * What a stream sends: data, grants for what was read, and the words that end it. Its monitor
+ * guards all but what completions report.
+ */
+final class Outgoing {
+  /** Free bytes of the send buffer without which nothing is sent from it. */
+  private static final int LOW_WATER = 2048;
+
+  /** The longest message: a longer one would keep the peer waiting for its first bytes. */
+  private static final int LONGEST = 1 << 16;
+
+  private static final int NOTHING = -1;
+  private static final long NOT_SENT = -1;
+
+  private final StreamMemory memory;
+  private final QueuePair queuePair;
+  private final int slot;
+  private final int inline;
+  private final SendWindow window;
+  private final ReceiveWindow received;
+  private final SendRequest data = new SendRequest(1);
+  private final SendRequest control = new SendRequest(1);
+  private RemoteMemory peerTable;
+
+  /** Where in the peer's memory the next byte goes. */
+  private long address;
+
+  private int key;
+  private long left;
+
+  /** The entry of the peer's table that names the half that is granted next. */
+  private int nextGrant = 1;
+
+  /** Grants, and words that are to be sent when there is room. */
+  private int halvesDue;
+
+  /** The word that ends the stream, or {@link #NOTHING}. */
+  private int ending = NOTHING;
+
+  private boolean isEndSent;
+  private volatile long lastStamp = NOT_SENT;
+  private volatile boolean owes;
+  private boolean closed;
+  private long bytes;
+  private long messages;
+
+  Outgoing(
+      StreamMemory memory,
+      QueuePair queuePair,
+      int slot,
+      int inline,
+      SendWindow window,
+      ReceiveWindow received) {
+    this.memory = memory;
+    this.queuePair = queuePair;
+    this.slot = slot;
+    this.inline = inline;
+    this.window = window;
+    this.received = received;
+  }
+
+  /** The peer is known. Nobody passes completions on now. */
+  synchronized void open(ConnectData peer) {
+    memory.setGrants(peer.bigEndian());
+    peerTable = peer.table();
+    address = peer.half().address();
+    key = peer.half().rkey();
+    left = peer.half().length();
+    window.open(peer.credits());
+  }
+
+  // What completions report, one thread at a time.
+
+  void completed(long stamp) {
+    window.completed(stamp);
+  }
+
+  void allowed(int limit, boolean half) {
+    window.allowed(limit, half);
+  }
+
+  /** Whether something waits for room, for {@link #sendDue}. */
+  boolean owes() {
+    return owes;
+  }
+
+  /** Whether the word that ends the stream is sent, and has arrived. */
+  boolean hasEnded() {
+    return window.hasCompleted(lastStamp);
+  }
+
+  // Data.
+
+  /**
+   * Sends what there is room for.
+   *
+   * @return how many bytes
+   */
+  synchronized int write(ByteBuffer source) {
+    int before = source.position();
+    while (source.hasRemaining() && !closed) {
+      int length = room(source.remaining());
+      if (length == 0) {
+        break;
+      }
+      send(source, length);
+    }
+    return source.position() - before;
+  }
+
+  /** Whether {@link #write} would send something. */
+  synchronized boolean isWritable() {
+    return hasRoom() && window.free() >= LOW_WATER;
+  }
+
+  private boolean hasRoom() {
+    return ending == NOTHING && window.hasCredit() && (left > 0 || window.hasHalf());
+  }
+
+  /** How many bytes the next message may have. */
+  private int room(int wanted) {
+    if (!hasRoom()) {
+      return 0;
+    }
+    if (left == 0) {
+      takeHalf();
+    }
+    int most = (int) Math.min(Math.min(wanted, LONGEST), left);
+    if (most <= inline) {
+      return most;
+    }
+    return window.free() < LOW_WATER ? 0 : Math.min(most, window.contiguous());
+  }
+
+  private void takeHalf() {
+    int at = memory.entry(window.takeHalf());
+    address = HalfEntry.address(memory.segment(), at);
+    key = HalfEntry.key(memory.segment(), at);
+    left = HalfEntry.length(memory.segment(), at);
+  }
+
+  private void send(ByteBuffer source, int length) {
+    boolean copied = length <= inline;
+    int at = copied ? memory.inline() : memory.send() + window.offset();
+    int from = source.position();
+    memory.bytes().put(at, source, from, length);
+    boolean signaled = window.send(copied ? 0 : length);
+    data.wrId(RequestId.send(slot, window.stamp()))
+        .rdmaWriteWithImmediate(address, key, MessageWord.ofData(length))
+        .sge(memory.region(), at, length);
+    if (copied) {
+      data.inline();
+    }
+    if (signaled) {
+      data.signaled();
+    }
+    queuePair.postSend(data);
+    address += length;
+    left -= length;
+    bytes += length;
+    messages++;
+    source.position(from + length);
+  }
+
+  // Grants and ends.
+
+  /** The second half of the receive buffer is free, of which the peer is told first of all. */
+  synchronized void grantFirst() {
+    halvesDue++;
+    sendDue();
+  }
+
+  /** Bytes were read: tells the peer what it may send now, if that is much. */
+  synchronized void granted() {
+    if (received.isHalfDue()) {
+      received.grantHalf();
+      halvesDue++;
+    }
+    sendDue();
+  }
+
+  /** Says that nothing follows: {@link MessageWord#SHUTDOWN} or DISCONNECT. */
+  synchronized void end(int word) {
+    if (ending != MessageWord.DISCONNECT) {
+      ending = word;
+      lastStamp = NOT_SENT;
+      isEndSent = false;
+      sendDue();
+    }
+  }
+
+  /** Sends what is due, as far as there is room. */
+  synchronized void sendDue() {
+    boolean complete = !closed && trySendDue();
+    owes = !complete && !closed;
+  }
+
+  private boolean trySendDue() {
+    while (halvesDue > 0) {
+      if (!window.hasControl()) {
+        return false;
+      }
+      sendGrant();
+    }
+    if (received.isLimitDue() && !isEndSent) {
+      if (!window.hasControl()) {
+        return false;
+      }
+      sendWord(MessageWord.ofGrant(received.tellLimit()));
+    }
+    if (ending != NOTHING && !isEndSent) {
+      if (!window.hasControl()) {
+        return false;
+      }
+      sendWord(MessageWord.ofControl(ending));
+      isEndSent = true;
+      lastStamp = window.stamp();
+    }
+    return true;
+  }
+
+  private void sendGrant() {
+    halvesDue--;
+    int index = nextGrant;
+    nextGrant = 1 - index;
+    int word = MessageWord.ofGrant(received.tellLimit());
+    window.sendControl();
+    control
+        .wrId(RequestId.send(slot, window.stamp()))
+        .rdmaWriteWithImmediate(
+            peerTable.address() + (long) index * HalfEntry.BYTES, peerTable.rkey(), word)
+        .sge(memory.region(), memory.grant(index), HalfEntry.BYTES)
+        .signaled();
+    if (inline >= HalfEntry.BYTES) {
+      control.inline();
+    }
+    queuePair.postSend(control);
+  }
+
+  private void sendWord(int word) {
+    window.sendControl();
+    control
+        .wrId(RequestId.send(slot, window.stamp()))
+        .rdmaWriteWithImmediate(peerTable.address(), peerTable.rkey(), word)
+        .signaled();
+    queuePair.postSend(control);
+  }
+
+  // Its end.
+
+  /** Nothing is sent any more: memory and queue pair are to be closed. */
+  synchronized void close() {
+    closed = true;
+    owes = false;
+  }
+
+  synchronized long bytes() {
+    return bytes;
+  }
+
+  synchronized long messages() {
+    return messages;
+  }
+}

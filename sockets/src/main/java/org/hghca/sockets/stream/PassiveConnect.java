@@ -1,0 +1,85 @@
+package org.hghca.sockets.stream;
+
+import org.hghca.cm.CmEvent;
+import org.hghca.cm.CmEventType;
+import org.hghca.cm.CmId;
+import org.hghca.sockets.protocol.ConnectData;
+import org.hghca.sockets.protocol.ForeignPeerException;
+import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A peer's request to a listener. Its monitor is held while something happens to it. */
+final class PassiveConnect implements CmHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(PassiveConnect.class);
+
+  private final RdmaStreamDevice device;
+  private final RdmaStreamListener listener;
+  private final CmId id;
+  private final byte[] privateData;
+  private Endpoint endpoint;
+  private ConnectData peer;
+  private boolean ended;
+
+  PassiveConnect(
+      RdmaStreamDevice device, RdmaStreamListener listener, CmId id, byte[] privateData) {
+    this.device = device;
+    this.listener = listener;
+    this.id = id;
+    this.privateData = privateData;
+  }
+
+  /** Answers the peer; says whether it may become a stream. */
+  synchronized boolean answer(StreamOptions options) {
+    if (ended) {
+      return false;
+    }
+    try {
+      peer = ConnectData.of(privateData);
+      endpoint = new Endpoint(device, id, options);
+      id.accept(endpoint.parameters());
+      return true;
+    } catch (ForeignPeerException e) {
+      LOG.warn("{} refuses {}: {}", listener, id.remoteAddress(), e.getMessage());
+    } catch (VerbsException e) {
+      LOG.warn("{} refuses {}: {}", listener, id.remoteAddress(), e.getMessage());
+    }
+    release();
+    return false;
+  }
+
+  @Override
+  public synchronized void happened(CmEvent event) {
+    if (endpoint != null && endpoint.isOpen()) {
+      endpoint.stream().happened(event);
+    } else if (ended) {
+      LOG.debug("{}: {} after its end", id, event);
+    } else if (event.type() == CmEventType.ESTABLISHED) {
+      endpoint.open(peer);
+      listener.established(endpoint.stream());
+    } else {
+      LOG.debug("{} is not connected: {}", id, event);
+      boolean answered = endpoint != null;
+      release();
+      listener.lost(this, answered);
+    }
+  }
+
+  @Override
+  public synchronized void abandon() {
+    if (endpoint != null && endpoint.isOpen()) {
+      endpoint.stream().close();
+    } else if (!ended) {
+      release();
+    }
+  }
+
+  private void release() {
+    ended = true;
+    if (endpoint != null) {
+      endpoint.close();
+    } else {
+      device.close(id); // refuses, if nobody has answered
+    }
+  }
+}

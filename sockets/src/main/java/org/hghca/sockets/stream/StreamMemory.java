@@ -1,0 +1,121 @@
+package org.hghca.sockets.stream;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.hghca.sockets.protocol.HalfEntry;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.RemoteMemory;
+
+/**
+ * The memory of a stream, one region: a peer that writes where it should not reaches only what is
+ * sent to it.
+ *
+ * <pre>
+ *  +----------------+-------+---------+---------+-------------+
+ *  | receive buffer | table | grants  | inline  | send buffer |
+ *  +----------------+-------+---------+---------+-------------+
+ * </pre>
+ *
+ * The peer writes into the receive buffer and into the table. The grants are what this end writes
+ * into the peer's table: they never change. Inline messages are copied together in their place.
+ */
+final class StreamMemory implements AutoCloseable {
+  private static final int TABLE_BYTES = HalfEntry.COUNT * HalfEntry.BYTES;
+  private static final int LINE = 64;
+
+  private final MemoryRegion region;
+  private final MemorySegment segment;
+  private final ByteBuffer bytes;
+  private final int half;
+  private final int table;
+  private final int grants;
+  private final int inline;
+  private final int send;
+
+  /**
+   * Registered memory.
+   *
+   * @param inlineBytes the longest inline message
+   */
+  StreamMemory(ProtectionDomain domain, StreamOptions options, int inlineBytes) {
+    half = options.receiveBuffer() / 2;
+    table = align(2 * half);
+    grants = table + TABLE_BYTES;
+    inline = align(grants + TABLE_BYTES);
+    send = align(inline + inlineBytes);
+    region =
+        domain.allocate(
+            (long) send + options.sendBuffer(), AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    segment = region.segment();
+    bytes = segment.asByteBuffer();
+  }
+
+  private static int align(int offset) {
+    return offset + LINE - 1 & -LINE;
+  }
+
+  /** Prepares the grants for a peer. */
+  void setGrants(boolean bigEndian) {
+    ByteOrder order = bigEndian ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
+    for (int i = 0; i < HalfEntry.COUNT; i++) {
+      long address = region.address() + (long) i * half;
+      HalfEntry.put(segment, grant(i), order, address, region.rkey(), half);
+    }
+  }
+
+  MemoryRegion region() {
+    return region;
+  }
+
+  /** What is read by copying. */
+  ByteBuffer bytes() {
+    return bytes;
+  }
+
+  MemorySegment segment() {
+    return segment;
+  }
+
+  /** Bytes of half the receive buffer. */
+  int half() {
+    return half;
+  }
+
+  /** The table, for the peer. */
+  RemoteMemory remoteTable() {
+    return new RemoteMemory(region.address() + table, region.rkey(), HalfEntry.COUNT);
+  }
+
+  /** The first half of the receive buffer, for the peer. */
+  RemoteMemory remoteHalf() {
+    return new RemoteMemory(region.address(), region.rkey(), half);
+  }
+
+  /** Where an entry of the table is. */
+  int entry(int index) {
+    return table + index * HalfEntry.BYTES;
+  }
+
+  /** Where the grant of a half is. */
+  int grant(int index) {
+    return grants + index * HalfEntry.BYTES;
+  }
+
+  /** Where inline messages are put together. */
+  int inline() {
+    return inline;
+  }
+
+  /** Where the send buffer begins. */
+  int send() {
+    return send;
+  }
+
+  @Override
+  public void close() {
+    region.close();
+  }
+}

@@ -1,0 +1,30 @@
+package org.hghca.sockets.stream;
+
+/** A sum of what streams have moved. Not thread-safe. */
+final class Traffic {
+  private long bytesSent;
+  private long bytesReceived;
+  private long messagesSent;
+  private long messagesReceived;
+
+  void add(Endpoint endpoint) {
+    bytesSent += endpoint.out().bytes();
+    messagesSent += endpoint.out().messages();
+    bytesReceived += endpoint.in().bytes();
+    messagesReceived += endpoint.in().messages();
+  }
+
+  Traffic copy() {
+    Traffic copy = new Traffic();
+    copy.bytesSent = bytesSent;
+    copy.bytesReceived = bytesReceived;
+    copy.messagesSent = messagesSent;
+    copy.messagesReceived = messagesReceived;
+    return copy;
+  }
+
+  StreamCounters counters(long connected, long accepted, long open) {
+    return new StreamCounters(
+        connected, accepted, open, bytesSent, bytesReceived, messagesSent, messagesReceived);
+  }
+}
