@@ -209,7 +209,7 @@ public final class RdmaStreamDevice implements StreamDevice {
     handlers.values().forEach(CmHandler::abandon);
     awaitNothingOpen();
     channel.close();
-    domain.closeWithContents();
+    domain.close();
     engines.close();
     context.close();
   }

@@ -27,7 +27,11 @@ final class TwoStreamDevices implements AutoCloseable {
     }
   }
 
-  private TwoStreamDevices(String client, String server, String clientIp, String serverIp) {
+  private final String another;
+
+  private TwoStreamDevices(
+      String client, String server, String another, String clientIp, String serverIp) {
+    this.another = another;
     this.client = RdmaStreamDevice.open(client);
     this.server = RdmaStreamDevice.open(server);
     this.clientAddress = InetAddress.ofLiteral(clientIp);
@@ -41,6 +45,7 @@ final class TwoStreamDevices implements AutoCloseable {
     return new TwoStreamDevices(
         locator.formatted(number, "a", number, 1, more),
         locator.formatted(number, "b", number, 2, more),
+        locator.formatted(number, "c", number, 3, more),
         "10.0.0.1",
         "10.0.0.2");
   }
@@ -52,6 +57,7 @@ final class TwoStreamDevices implements AutoCloseable {
     return new TwoStreamDevices(
         locator.formatted(number, "a", number, 1),
         locator.formatted(number, "b", number, 2),
+        locator.formatted(number, "c", number, 3),
         "10.0.0.1",
         "10.0.0.2");
   }
@@ -62,8 +68,14 @@ final class TwoStreamDevices implements AutoCloseable {
     return new TwoStreamDevices(
         "model:streams%da?net=udp:127.0.9.1".formatted(number),
         "model:streams%db?net=udp:127.0.9.2".formatted(number),
+        "model:streams%dc?net=udp:127.0.9.3".formatted(number),
         "127.0.9.1",
         "127.0.9.2");
+  }
+
+  /** The locator of a third one. */
+  String another() {
+    return another;
   }
 
   StreamListener listen() throws IOException {
@@ -134,6 +146,13 @@ final class TwoStreamDevices implements AutoCloseable {
         throw new IOException("nothing to read within the test's patience");
       }
     }
+  }
+
+  /** Waits for the end of a stream; false when bytes come before it. */
+  static boolean isAtEnd(ByteStream stream) throws IOException {
+    ByteBuffer one = ByteBuffer.allocate(1);
+    readFully(stream, one);
+    return one.position() == 0;
   }
 
   @Override
