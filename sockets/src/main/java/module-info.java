@@ -6,4 +6,6 @@
 module org.hghca.sockets {
   requires org.hghca.cm;
   requires org.slf4j;
+
+  exports org.hghca.sockets;
 }

@@ -1,0 +1,40 @@
+package org.hghca.sockets;
+
+import java.nio.channels.SelectionKey;
+import java.util.AbstractSet;
+import java.util.Iterator;
+import java.util.Set;
+
+/** The selected keys as a program sees them: it removes, and does not add. */
+final class SelectedKeys extends AbstractSet<SelectionKey> {
+  private final Set<SelectionKey> keys;
+
+  SelectedKeys(Set<SelectionKey> keys) {
+    this.keys = keys;
+  }
+
+  @Override
+  public Iterator<SelectionKey> iterator() {
+    return keys.iterator();
+  }
+
+  @Override
+  public int size() {
+    return keys.size();
+  }
+
+  @Override
+  public boolean contains(Object key) {
+    return keys.contains(key);
+  }
+
+  @Override
+  public boolean remove(Object key) {
+    return keys.remove(key);
+  }
+
+  @Override
+  public void clear() {
+    keys.clear();
+  }
+}
