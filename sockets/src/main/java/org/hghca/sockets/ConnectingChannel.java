@@ -395,8 +395,11 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
       pending.cancel();
     }
     if (open != null) {
-      open.close();
-      open.wakeup();
+      if (options.lingersNot()) {
+        open.reset();
+      } else {
+        open.close();
+      }
     }
     if (channel != null) {
       channel.close();

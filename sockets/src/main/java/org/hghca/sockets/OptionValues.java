@@ -118,6 +118,11 @@ final class OptionValues {
     return options;
   }
 
+  /** Whether close drops what is under way. */
+  synchronized boolean lingersNot() {
+    return Integer.valueOf(0).equals(set.get(StandardSocketOptions.SO_LINGER));
+  }
+
   synchronized boolean keepAlive() {
     return Boolean.TRUE.equals(set.get(StandardSocketOptions.SO_KEEPALIVE));
   }

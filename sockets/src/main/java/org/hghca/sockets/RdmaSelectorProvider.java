@@ -1,6 +1,9 @@
 package org.hghca.sockets;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketException;
@@ -73,11 +76,18 @@ public final class RdmaSelectorProvider extends SelectorProvider {
 
   private void end() {
     if (Boolean.getBoolean(REPORT)) {
-      System.err.println("hghca sockets: " + counters());
+      report();
     }
     SocketPolicy ending = policy;
     if (ending != null) {
       ending.close();
+    }
+  }
+
+  /** To the process's own stream: a program may have put another one in its place. */
+  private void report() {
+    try (PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err))) {
+      err.println("hghca sockets: " + counters());
     }
   }
 

@@ -219,6 +219,12 @@ final class MemoryStream implements ByteStream {
   }
 
   @Override
+  public void reset() {
+    breakPeer();
+    close();
+  }
+
+  @Override
   public void keepAlive(boolean on, int idleSeconds) {
     keepAlive = on;
   }

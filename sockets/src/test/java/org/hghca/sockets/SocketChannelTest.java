@@ -131,6 +131,17 @@ class SocketChannelTest {
   }
 
   @Test
+  void closeThatDoesNotLingerIsAResetForThePeer() throws IOException {
+    client.setOption(StandardSocketOptions.SO_LINGER, 0);
+
+    client.close();
+
+    assertThatThrownBy(() -> accepted.read(ByteBuffer.allocate(1)))
+        .isInstanceOf(SocketException.class)
+        .hasMessage("Connection reset");
+  }
+
+  @Test
   void closeByAnotherThreadEndsARead() throws Exception {
     FutureTask<Integer> reader = blocked(channel -> unchecked(() -> channel.read(one())), client);
 

@@ -72,6 +72,9 @@ public interface ByteStream extends AutoCloseable {
   @Override
   void close();
 
+  /** Ends the connection at once: what is under way may be lost, and the peer's reads fail. */
+  void reset();
+
   /** Whether an idle connection is tested, and after how many seconds: SO_KEEPALIVE. */
   void keepAlive(boolean on, int idleSeconds);
 

@@ -412,6 +412,19 @@ final class RdmaStream implements ByteStream {
     } catch (VerbsException e) {
       broke(e.getMessage());
     }
+    releaseAtEnd();
+  }
+
+  @Override
+  public void reset() {
+    if (set(CLOSED)) {
+      engine.addDependent();
+      ended.complete(null);
+      releaseAtEnd();
+    }
+  }
+
+  private void releaseAtEnd() {
     wakeup();
     var _ =
         ended
