@@ -278,6 +278,22 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     present.endPolling();
   }
 
+  /** The calling thread reads again and again. */
+  void beginPolling() {
+    LinkPoller.Attachment present = attachment;
+    if (present != null) {
+      present.beginPolling();
+    }
+  }
+
+  /** The calling thread reads no more. */
+  void endPolling() {
+    LinkPoller.Attachment present = attachment;
+    if (present != null) {
+      present.endPolling();
+    }
+  }
+
   /** A link that needs no system call is looked at with each poll. */
   int idleEvery() {
     return link.sleeps() ? 1 : EmulatedFunction.IDLE_EVERY;

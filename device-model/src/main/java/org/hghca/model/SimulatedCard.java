@@ -67,6 +67,20 @@ final class SimulatedCard implements Participant {
     }
   }
 
+  /** As {@code PciFunction.beginPolling}. */
+  void beginPolling() {
+    if (network != null) {
+      network.beginPolling();
+    }
+  }
+
+  /** As {@code PciFunction.endPolling}. */
+  void endPolling() {
+    if (network != null) {
+      network.endPolling();
+    }
+  }
+
   /** How many polls that find nothing pass between two calls of {@link #idle}. */
   int idleEvery() {
     return network == null ? EmulatedFunction.IDLE_EVERY : network.idleEvery();

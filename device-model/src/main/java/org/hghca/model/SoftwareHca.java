@@ -386,6 +386,16 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   @Override
+  public void beginPolling() {
+    driven.beginPolling();
+  }
+
+  @Override
+  public void endPolling() {
+    driven.endPolling();
+  }
+
+  @Override
   public int idleEvery() {
     return driven.idleEvery();
   }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -74,13 +73,18 @@ public interface CompletionChannel extends AutoCloseable {
   void onEvent(Runnable action);
 
   /**
-   * Looks at the device for a moment on the calling thread, as {@link #await()} does before it
-   * sleeps: for a thread that is about to sleep until the action of {@link #onEvent} wakes it. A
-   * virtual thread returns at once.
-   *
-   * @param happened whether there is no reason to sleep any more
+   * Says that the calling thread is going to poll a queue of this channel again and again, until
+   * {@link #endPolling} or for a few microseconds more. A software HCA leaves its network to such a
+   * thread at once; it finds out by itself, but later.
    */
-  void beforeSleep(BooleanSupplier happened);
+  void beginPolling();
+
+  /**
+   * Says that the calling thread has polled for a while, and is about to sleep until the action of
+   * {@link #onEvent} wakes it. A software HCA that has left its network to it takes that back at
+   * once. The waits above need no such call.
+   */
+  void endPolling();
 
   @Override
   void close();

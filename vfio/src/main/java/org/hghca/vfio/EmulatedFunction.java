@@ -78,6 +78,12 @@ public interface EmulatedFunction extends AutoCloseable {
   /** As {@code PciFunction.beforeSleep}. */
   default void beforeSleep(BooleanSupplier happened) {}
 
+  /** As {@code PciFunction.beginPolling}. */
+  default void beginPolling() {}
+
+  /** As {@code PciFunction.endPolling}. */
+  default void endPolling() {}
+
   /** As {@code PciFunction.idleEvery}. */
   default int idleEvery() {
     return IDLE_EVERY;

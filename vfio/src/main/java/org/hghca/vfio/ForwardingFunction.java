@@ -112,6 +112,16 @@ public abstract class ForwardingFunction implements PciFunction {
   }
 
   @Override
+  public void beginPolling() {
+    function.beginPolling();
+  }
+
+  @Override
+  public void endPolling() {
+    function.endPolling();
+  }
+
+  @Override
   public int idleEvery() {
     return function.idleEvery();
   }

@@ -16,6 +16,7 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.Counter;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.PciFunction;
 
 /**
  * Receives the events of completion queues of a context. Completion queues are {@link Resource}s.
@@ -29,7 +30,7 @@ public final class EventChannel extends Resource
   private final Health health;
   private final ContextCounters counters;
   private final Consumer<EventChannel> onClose;
-  private final Consumer<BooleanSupplier> beforeSleep;
+  private final PciFunction function;
   private final BooleanSupplier ready;
 
   private final EventFifo<CompletionQueue> events =
@@ -54,22 +55,22 @@ public final class EventChannel extends Resource
   /**
    * A channel of a context, which is its first user.
    *
+   * @param function that of the device: a thread that waits tells it
    * @param health of the context's device
-   * @param beforeSleep called by a thread that waits, see {@code PciFunction.beforeSleep}
    * @param onClose called when it is closed
    */
   public <C extends Resource & Context> EventChannel(
       C context,
+      PciFunction function,
       Health health,
       ContextCounters counters,
-      Consumer<BooleanSupplier> beforeSleep,
       Consumer<EventChannel> onClose) {
     super(context);
     this.context = context;
     this.health = health;
     this.counters = counters;
     this.onClose = onClose;
-    this.beforeSleep = beforeSleep;
+    this.function = function;
     this.ready = events::isReady;
     counters.add(this);
     publish();
@@ -154,7 +155,7 @@ public final class EventChannel extends Resource
 
   private void look() {
     if (!events.isReady()) {
-      beforeSleep.accept(ready);
+      function.beforeSleep(ready);
     }
   }
 
@@ -179,8 +180,13 @@ public final class EventChannel extends Resource
   }
 
   @Override
-  public void beforeSleep(BooleanSupplier happened) {
-    beforeSleep.accept(happened);
+  public void beginPolling() {
+    function.beginPolling();
+  }
+
+  @Override
+  public void endPolling() {
+    function.endPolling();
   }
 
   @Override

@@ -182,7 +182,7 @@ public abstract class AbstractContext extends Resource
   public final CompletionChannel createCompletionChannel() {
     check();
     EventChannel channel =
-        new EventChannel(this, health, counters, device.function()::beforeSleep, channels::remove);
+        new EventChannel(this, device.function(), health, counters, channels::remove);
     channels.add(channel);
     if (health.isDead()) {
       channel.deviceFailed(); // the thread that detected the failure may have missed it

@@ -198,4 +198,42 @@ public class EventFifoTest {
       met.interrupted.incrementAndGet(); // once more
     }
   }
+
+  @Test
+  public void anActionTakesEventsInThePlaceOfWaiters() {
+    Numbers fifo = new Numbers(3);
+    AtomicInteger runs = new AtomicInteger();
+    assertThat(fifo.onEvent(runs::incrementAndGet)).isTrue();
+    assertThat(runs).hasValue(0);
+    fifo.give(1);
+    fifo.give(2);
+    assertThat(runs).hasValue(2);
+    assertThat(fifo.poll()).as("kept for nobody else").isEmpty();
+    assertThat(fifo.given()).isEqualTo(2);
+    assertThat(fifo.onEvent(() -> {})).as("a second action").isFalse();
+  }
+
+  @Test
+  public void anActionRunsAtOnceForEventsBeforeIt() {
+    Numbers fifo = new Numbers(3);
+    fifo.give(1);
+    fifo.give(2);
+    AtomicInteger runs = new AtomicInteger();
+    fifo.onEvent(runs::incrementAndGet);
+    assertThat(runs).hasValue(1);
+    assertThat(fifo.poll()).isEmpty();
+  }
+
+  @Test
+  public void anActionRunsAtTheEndToo() {
+    AtomicInteger runs = new AtomicInteger();
+    Numbers before = new Numbers(3);
+    before.onEvent(runs::incrementAndGet);
+    before.end(() -> new VerbsException(Errno.EIO, "gone"));
+    assertThat(runs).hasValue(1);
+    Numbers after = new Numbers(3);
+    after.end(() -> new VerbsException(Errno.EIO, "gone"));
+    after.onEvent(runs::incrementAndGet);
+    assertThat(runs).hasValue(2);
+  }
 }

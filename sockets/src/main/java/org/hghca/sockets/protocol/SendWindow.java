@@ -164,7 +164,9 @@ public final class SendWindow {
     return (long) (sent & COUNT_MASK) << Integer.SIZE | position;
   }
 
-  /** Whether all has completed that was sent until {@link #stamp} had a value, if all stops then. */
+  /**
+   * Whether all has completed that was sent until {@link #stamp} had a value, if all stops then.
+   */
   public boolean hasCompleted(long stamp) {
     return completed == stamp;
   }

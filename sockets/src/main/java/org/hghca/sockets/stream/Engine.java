@@ -31,9 +31,6 @@ final class Engine implements AutoCloseable {
 
   private static final int BATCH = 32;
 
-  /** Polls before a thread sleeps, which itself looks for a moment: {@link CompletionChannel#beforeSleep}. */
-  private static final int SPINS = 8;
-
   private final CompletionChannel channel;
   private final CompletionQueue queue;
   private final Completions batch = new Completions(BATCH);
@@ -68,9 +65,7 @@ final class Engine implements AutoCloseable {
     channel = context.createCompletionChannel();
     try {
       channel.onEvent(this::onEvent);
-      queue =
-          context.createCompletionQueue(
-              CompletionQueueConfig.of(room).withChannel(channel));
+      queue = context.createCompletionQueue(CompletionQueueConfig.of(room).withChannel(channel));
     } catch (VerbsException e) {
       channel.close();
       throw e;
@@ -232,11 +227,12 @@ final class Engine implements AutoCloseable {
    * Waits until something is so, or the deadline.
    *
    * @param done becomes true only by completions, or by a thread that wakes this one
+   * @param looks whether it polls for a moment before it sleeps
    * @param deadline of {@link System#nanoTime}, or {@code Long.MAX_VALUE}
    * @return whether it is so, or the thread is interrupted
    */
-  boolean await(BooleanSupplier done, long deadline) {
-    if (spin(done)) {
+  boolean await(BooleanSupplier done, Looks looks, long deadline) {
+    if (done.getAsBoolean() || looks.looks() && poll(done, looks, deadline)) {
       return true;
     }
     Thread self = Thread.currentThread();
@@ -254,10 +250,8 @@ final class Engine implements AutoCloseable {
         if (left <= 0) {
           return false;
         }
-        channel.beforeSleep(this::hasEvent);
-        if (armed && !done.getAsBoolean()) {
-          LockSupport.parkNanos(this, left);
-        }
+        channel.endPolling();
+        LockSupport.parkNanos(this, left);
       }
     } finally {
       synchronized (sleepers) {
@@ -268,23 +262,26 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  private boolean hasEvent() {
-    return !armed;
-  }
-
-  /** Polls a few times. */
-  private boolean spin(BooleanSupplier done) {
+  /** Polls for a moment. */
+  private boolean poll(BooleanSupplier done, Looks looks, long deadline) {
+    long begin = System.nanoTime();
+    long end = Math.min(deadline, begin + Looks.LONGEST);
     pollers.incrementAndGet();
+    channel.beginPolling();
     try {
-      for (int i = 0; i < SPINS; i++) {
+      long now = begin;
+      do {
+        if (!progress()) {
+          Looks.pause(now - begin);
+        }
         if (done.getAsBoolean()) {
+          looks.found();
           return true;
         }
-        if (!progress()) {
-          Thread.onSpinWait();
-        }
-      }
-      return done.getAsBoolean();
+        now = System.nanoTime();
+      } while (now < end);
+      looks.missed();
+      return false;
     } finally {
       pollers.decrementAndGet();
       settle();

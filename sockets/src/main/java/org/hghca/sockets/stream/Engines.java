@@ -7,6 +7,7 @@ import org.hghca.verbs.Context;
 /** The engines of a device: as many as its streams need. Thread-safe. */
 final class Engines implements AutoCloseable {
   private final Context context;
+
   /** Replaced when it changes. */
   private volatile List<Engine> engines = List.of();
 

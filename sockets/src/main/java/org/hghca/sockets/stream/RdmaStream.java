@@ -5,8 +5,8 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -67,6 +67,7 @@ final class RdmaStream implements ByteStream {
   private static final class Waiter {
     private final BooleanSupplier ready;
     private final BooleanSupplier done = this::isDone;
+    private final Looks looks = new Looks();
     private volatile Thread thread;
     private volatile boolean woken;
 
@@ -85,7 +86,7 @@ final class RdmaStream implements ByteStream {
 
     void changed() {
       Thread waiting = thread;
-      if (waiting != null && ready.getAsBoolean()) {
+      if (waiting != null && waiting != Thread.currentThread() && ready.getAsBoolean()) {
         LockSupport.unpark(waiting);
       }
     }
@@ -203,8 +204,7 @@ final class RdmaStream implements ByteStream {
 
   @Override
   public int readyOps() {
-    return (isReadable() ? SelectionKey.OP_READ : 0)
-        | (isWritable() ? SelectionKey.OP_WRITE : 0);
+    return (isReadable() ? SelectionKey.OP_READ : 0) | (isWritable() ? SelectionKey.OP_WRITE : 0);
   }
 
   @Override
@@ -222,7 +222,7 @@ final class RdmaStream implements ByteStream {
     Waiter waiter = reads ? reader : writer;
     waiter.thread = Thread.currentThread();
     try {
-      return engine.await(waiter.done, deadlineNanos);
+      return engine.await(waiter.done, waiter.looks, deadlineNanos);
     } finally {
       waiter.end();
     }
@@ -233,7 +233,7 @@ final class RdmaStream implements ByteStream {
     reader.thread = self;
     writer.thread = self;
     try {
-      return engine.await(either, deadlineNanos);
+      return engine.await(either, reader.looks, deadlineNanos);
     } finally {
       reader.end();
       writer.end();

@@ -1,10 +1,12 @@
 package org.hghca.sockets.stream;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -15,6 +17,10 @@ import org.hghca.cm.CmId;
 import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.DeviceQuirk;
+import org.hghca.verbs.Errno;
 import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevices;
@@ -30,6 +36,7 @@ public final class RdmaStreamDevice implements StreamDevice {
   private final ProtectionDomain domain;
   private final EventChannel channel;
   private final Engines engines;
+  private final Optional<CmId> answerer;
   private final Map<CmId, CmHandler> handlers = new ConcurrentHashMap<>();
   private final Set<Endpoint> endpoints = ConcurrentHashMap.newKeySet();
   private final AtomicLong connected = new AtomicLong();
@@ -45,18 +52,52 @@ public final class RdmaStreamDevice implements StreamDevice {
     this.domain = context.allocateProtectionDomain();
     this.channel = EventChannel.open(CmDevices.of(context));
     this.engines = new Engines(context);
+    this.answerer = answerer();
   }
 
   /**
    * Opens a device.
    *
    * @param nameOrLocator as of {@link RdmaDevices#open}
-   * @throws VerbsException as {@link RdmaDevices#open}
+   * @throws VerbsException as {@link RdmaDevices#open}; EOPNOTSUPP for a device that delivers no
+   *     immediates, or has no messages of no bytes
    */
   public static RdmaStreamDevice open(String nameOrLocator) {
-    RdmaStreamDevice device = new RdmaStreamDevice(RdmaDevices.open(nameOrLocator));
-    Thread.ofVirtual().name("hghca-streams").start(device::dispatch);
-    return device;
+    Context context = RdmaDevices.open(nameOrLocator);
+    try {
+      requireMessages(context);
+      RdmaStreamDevice device = new RdmaStreamDevice(context);
+      Thread.ofVirtual().name("hghca-streams").start(device::dispatch);
+      return device;
+    } catch (VerbsException e) {
+      context.close();
+      throw e;
+    }
+  }
+
+  private static void requireMessages(Context context) {
+    DeviceAttributes attributes = context.queryDevice();
+    if (!attributes.has(DeviceFeature.ZERO_LENGTH)
+        || attributes.has(DeviceQuirk.NO_IMMEDIATE_VALUE)) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "streams need immediates and messages of no bytes, which %s does not have"
+              .formatted(context.device().name()));
+    }
+  }
+
+  /**
+   * Listens on a port that nobody knows: while an identifier listens, peers that ask for ports
+   * without a listener are refused, and need not wait in vain. Where TCP carries the handshakes the
+   * kernel refuses them.
+   */
+  private Optional<CmId> answerer() {
+    if (!context.queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR)) {
+      return Optional.empty();
+    }
+    CmId id = channel.createId(PortSpace.TCP);
+    id.listen(1);
+    return Optional.of(id);
   }
 
   Engines engines() {
@@ -130,8 +171,10 @@ public final class RdmaStreamDevice implements StreamDevice {
 
   @Override
   public PendingConnect connect(
-      InetSocketAddress local, InetSocketAddress remote, StreamOptions options)
-      throws IOException {
+      InetSocketAddress local, InetSocketAddress remote, StreamOptions options) throws IOException {
+    if (local != null) {
+      requireOwn(local);
+    }
     CmId id = identifier();
     RdmaPendingConnect connect = new RdmaPendingConnect(this, id, options);
     handle(id, connect);
@@ -141,6 +184,13 @@ public final class RdmaStreamDevice implements StreamDevice {
     } catch (VerbsException e) {
       close(id);
       throw ConnectFailures.of(e);
+    }
+  }
+
+  private void requireOwn(InetSocketAddress local) throws BindException {
+    InetAddress address = local.getAddress();
+    if (!address.isAnyLocalAddress() && !addresses().contains(address)) {
+      throw new BindException("Cannot assign requested address");
     }
   }
 
@@ -155,6 +205,7 @@ public final class RdmaStreamDevice implements StreamDevice {
   @Override
   public StreamListener listen(InetSocketAddress local, int backlog, StreamOptions options)
       throws IOException {
+    requireOwn(local);
     CmId id = identifier();
     RdmaStreamListener listener = new RdmaStreamListener(this, id, backlog, options);
     handle(id, listener);
@@ -208,6 +259,7 @@ public final class RdmaStreamDevice implements StreamDevice {
     }
     handlers.values().forEach(CmHandler::abandon);
     awaitNothingOpen();
+    answerer.ifPresent(this::close);
     channel.close();
     domain.close();
     engines.close();

@@ -11,8 +11,14 @@ import org.junit.jupiter.api.Test;
 class ConnectDataTest {
   /** Of an end with librdmacm's sizes: 384 credits, 2 entries, halves of 65536 bytes. */
   private static final String BYTES =
-      "01020180" + "00000000" + "00007f0011223344" + "0000abcd" + "00000002"
-          + "00007f0055660000" + "0000abce" + "00010000";
+      "01020180"
+          + "00000000"
+          + "00007f0011223344"
+          + "0000abcd"
+          + "00000002"
+          + "00007f0055660000"
+          + "0000abce"
+          + "00010000";
 
   private static final ConnectData DATA =
       new ConnectData(

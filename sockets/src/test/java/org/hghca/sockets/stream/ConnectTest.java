@@ -195,9 +195,7 @@ class ConnectTest {
       }
       assertThat(devices.server.counters().open()).isEqualTo(count);
       for (TwoStreamDevices.Pair pair : pairs) {
-        new Transfer(6)
-            .begin(Thread.ofVirtual(), pair.client(), pair.server(), 3_000, 1_000)
-            .end();
+        new Transfer(6).begin(Thread.ofVirtual(), pair.client(), pair.server(), 3_000, 1_000).end();
       }
       pairs.forEach(TwoStreamDevices.Pair::close);
     }

@@ -130,8 +130,7 @@ class ProtocolTest {
       }
       int total = 0;
       for (int half = 0; half < 2; half++) {
-        TwoStreamDevices.writeFully(
-            stream, source.slice(half * RawPeer.HALF, RawPeer.HALF));
+        TwoStreamDevices.writeFully(stream, source.slice(half * RawPeer.HALF, RawPeer.HALF));
         while (total < (half + 1) * RawPeer.HALF) {
           int word = peer.word();
           assertThat(MessageWord.op(word)).isEqualTo(MessageWord.DATA);
@@ -255,27 +254,25 @@ class ProtocolTest {
   @ValueSource(ints = {0, 4097, 0x1fff_ffff, 0x2000_0001, 0x6000_0001, 0xa000_0001})
   void aWordAgainstTheRulesResetsItsStreamAndNoOther(int word) throws Exception {
     try (ByteStream stream = connect(false);
-        TwoStreamDevices.Pair other = new TwoStreamDevices.Pair(
-            devices.connect(listener, OPTIONS), TwoStreamDevices.accept(listener))) {
+        TwoStreamDevices.Pair other =
+            new TwoStreamDevices.Pair(
+                devices.connect(listener, OPTIONS), TwoStreamDevices.accept(listener))) {
       peer.write(0, GARBAGE, 0, word);
       assertReset(stream);
-      new Transfer(4)
-          .begin(Thread.ofPlatform(), other.client(), other.server(), 50_000, 999)
-          .end();
+      new Transfer(4).begin(Thread.ofPlatform(), other.client(), other.server(), 50_000, 999).end();
     }
   }
 
   @Test
   void aWriteBeyondItsMemoryResetsItsStreamAndNoOther() throws Exception {
     try (ByteStream stream = connect(false);
-        TwoStreamDevices.Pair other = new TwoStreamDevices.Pair(
-            devices.connect(listener, OPTIONS), TwoStreamDevices.accept(listener))) {
+        TwoStreamDevices.Pair other =
+            new TwoStreamDevices.Pair(
+                devices.connect(listener, OPTIONS), TwoStreamDevices.accept(listener))) {
       peer.write(peer.other().half().address() + (1 << 20), peer.other().half().rkey(), 8, 8);
       assertThat(peer.status()).isNotEqualTo(WcStatus.SUCCESS);
       assertReset(stream);
-      new Transfer(5)
-          .begin(Thread.ofPlatform(), other.client(), other.server(), 50_000, 999)
-          .end();
+      new Transfer(5).begin(Thread.ofPlatform(), other.client(), other.server(), 50_000, 999).end();
     }
   }
 

@@ -5,7 +5,6 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import java.time.Duration;
-import org.hghca.cm.CmDevices;
 import org.hghca.cm.CmEvent;
 import org.hghca.cm.CmEventType;
 import org.hghca.cm.CmId;
@@ -33,8 +32,8 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 
 /**
- * A peer that speaks the protocol word by word, by verbs alone, as well or as badly as a test wants.
- * Its receive buffer has halves of {@link #HALF} bytes.
+ * A peer that speaks the protocol word by word, by verbs alone, as well or as badly as a test
+ * wants. Its receive buffer has halves of {@link #HALF} bytes.
  */
 final class RawPeer implements AutoCloseable {
   static final int HALF = 4096;

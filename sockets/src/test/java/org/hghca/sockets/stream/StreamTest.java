@@ -15,8 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class StreamTest {
-  private static final StreamOptions SMALL =
-      new StreamOptions(4096, 4096, 16, 16, 64, false, 7200);
+  private static final StreamOptions SMALL = new StreamOptions(4096, 4096, 16, 16, 64, false, 7200);
 
   private TwoStreamDevices devices;
 
@@ -99,9 +98,7 @@ class StreamTest {
   @Test
   void countsOfMessagesWrapAround() throws IOException {
     try (TwoStreamDevices.Pair pair = devices.pair(SMALL, SMALL)) {
-      new Transfer(3)
-          .begin(Thread.ofPlatform(), pair.client(), pair.server(), 140_000, 3)
-          .end();
+      new Transfer(3).begin(Thread.ofPlatform(), pair.client(), pair.server(), 140_000, 3).end();
       assertThat(devices.client.counters().messagesSent()).isGreaterThan(1 << 16);
     }
   }
@@ -225,8 +222,7 @@ class StreamTest {
     for (Thread.Builder threads : new Thread.Builder[] {Thread.ofPlatform(), Thread.ofVirtual()}) {
       try (TwoStreamDevices.Pair pair = devices.pair()) {
         CompletableFuture<Boolean> waited = new CompletableFuture<>();
-        Thread thread =
-            threads.start(() -> complete(waited, pair.client(), SelectionKey.OP_READ));
+        Thread thread = threads.start(() -> complete(waited, pair.client(), SelectionKey.OP_READ));
         while (thread.getState() != Thread.State.TIMED_WAITING
             && thread.getState() != Thread.State.WAITING) {
           Thread.onSpinWait();
@@ -325,10 +321,8 @@ class StreamTest {
     try (TwoStreamDevices.Pair pair = devices.pair()) {
       TwoStreamDevices.writeFully(pair.client(), ByteBuffer.allocate(1000));
       TwoStreamDevices.readFully(pair.server(), ByteBuffer.allocate(1000));
-      assertThat(devices.client.counters())
-          .isEqualTo(new StreamCounters(1, 0, 1, 1000, 0, 1, 0));
-      assertThat(devices.server.counters())
-          .isEqualTo(new StreamCounters(0, 1, 1, 0, 1000, 0, 1));
+      assertThat(devices.client.counters()).isEqualTo(new StreamCounters(1, 0, 1, 1000, 0, 1, 0));
+      assertThat(devices.server.counters()).isEqualTo(new StreamCounters(0, 1, 1, 0, 1000, 0, 1));
     }
     assertNothingOpen();
     assertThat(devices.client.counters()).isEqualTo(new StreamCounters(1, 0, 0, 1000, 0, 1, 0));

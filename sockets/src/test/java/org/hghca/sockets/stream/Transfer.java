@@ -10,7 +10,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Moves bytes through streams in pieces of random lengths, and compares each with what was sent. */
+/**
+ * Moves bytes through streams in pieces of random lengths, and compares each with what was sent.
+ */
 final class Transfer {
   private final List<CompletableFuture<Void>> parts = new ArrayList<>();
   private final long seed;

@@ -239,6 +239,16 @@ public final class InProcessFunction implements PciFunction {
   }
 
   @Override
+  public void beginPolling() {
+    device.beginPolling();
+  }
+
+  @Override
+  public void endPolling() {
+    device.endPolling();
+  }
+
+  @Override
   public int idleEvery() {
     return device.idleEvery();
   }

@@ -131,7 +131,10 @@ public final class LinkPoller {
     /** The calling thread is going to {@link #read} again and again. */
     void beginPolling();
 
-    /** The calling thread has stopped: from now on the poller's thread reads the link. */
+    /**
+     * The calling thread has stopped, if it ever began: from now on the poller's thread reads the
+     * link.
+     */
     void endPolling();
 
     /**
@@ -180,6 +183,9 @@ public final class LinkPoller {
 
     /** Whether no event tells the poller's thread what comes; used by that thread. */
     private boolean isAwake;
+
+    /** Whether the poller's thread sleeps, and leaves the link to others meanwhile. */
+    private volatile boolean leaves;
 
     private final Polling polling;
 
@@ -269,7 +275,9 @@ public final class LinkPoller {
     @Override
     public void endPolling() {
       polling.ends();
-      pollSoon();
+      if (leaves) {
+        pollSoon();
+      }
     }
 
     @Override
@@ -295,7 +303,9 @@ public final class LinkPoller {
      *     something has come, {@code Long.MAX_VALUE} where an event tells
      */
     long sleep() {
+      leaves = true; // first: who stops to poll now looks here afterwards
       boolean left = isLeft();
+      leaves = left;
       boolean hasCome = !left && link.sleeps() && !hasSleeping();
       isAwake = left || hasCome;
       boolean arms = link.sleeps() || !left;

@@ -256,6 +256,39 @@ final class LinkPollerTest {
     assertThat(events).hasValueLessThan(1000);
   }
 
+  /** It would look only half a millisecond later; one that has not left the link needs no word. */
+  @Test
+  void aThreadThatStopsToReadWakesThePollersThreadIfThatHasLeftTheLink() {
+    FaultyLinux linux = new FaultyLinux();
+    AtomicInteger wakes = new AtomicInteger();
+    linux.answer(
+        "write",
+        arguments -> {
+          wakes.incrementAndGet();
+          return Linux.system().write((int) arguments[0], (MemorySegment) arguments[1]);
+        });
+    AtomicInteger came = new AtomicInteger();
+    Link link = Links.open("udp:127.0.1.1", OPTIONS);
+    try (LinkPoller.Attachment own =
+        new LinkPoller(linux::system).add(link, batch -> came.addAndGet(batch.count()))) {
+      int before = wakes.get();
+      for (int i = 0; i < 1000; i++) {
+        own.endPolling();
+      }
+      assertThat(wakes).as("nobody has read").hasValue(before);
+      long deadline = System.nanoTime() + 20_000_000_000L;
+      for (int packets = 1; wakes.get() == before; packets++) {
+        assertThat(System.nanoTime()).isLessThan(deadline);
+        own.beginPolling();
+        sendTo(link, 0); // the poller's thread goes round, and leaves the link
+        while (came.get() < packets) {
+          own.read();
+        }
+        own.endPolling();
+      }
+    }
+  }
+
   /** A peer's question fills no batch, but its answer must leave by the thread that reads. */
   @Test
   void aThreadThatReadsByItselfAnswersNeighbors() throws IOException {
