@@ -146,14 +146,14 @@ public interface PciFunction extends AutoCloseable {
   default void beforeSleep(BooleanSupplier happened) {}
 
   /**
-   * The calling thread polls from now on, for a moment at least: a device in software may leave work
-   * to it at once.
+   * The calling thread polls from now on, for a moment at least: a device in software may leave
+   * work to it at once.
    */
   default void beginPolling() {}
 
   /**
-   * The calling thread has polled for a while and is about to sleep, without {@link #beforeSleep}: a
-   * device in software that has left work to it takes that back now.
+   * The calling thread has polled for a while and is about to sleep, without {@link #beforeSleep}:
+   * a device in software that has left work to it takes that back now.
    */
   default void endPolling() {}
 

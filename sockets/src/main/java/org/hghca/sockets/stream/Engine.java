@@ -124,6 +124,16 @@ final class Engine implements AutoCloseable {
     return lock.tryPoll();
   }
 
+  /** {@link StreamDevice#beginPolling}. */
+  void beginPolling() {
+    channel.beginPolling();
+  }
+
+  /** {@link StreamDevice#endPolling}. */
+  void endPolling() {
+    channel.endPolling();
+  }
+
   /** Has all completions passed on that have come until now. */
   void progressAll() {
     lock.pollAll();

@@ -59,6 +59,22 @@ final class Engines implements AutoCloseable {
     return found;
   }
 
+  /** {@link StreamDevice#beginPolling}. */
+  void beginPolling() {
+    List<Engine> all = engines;
+    for (int i = 0; i < all.size(); i++) {
+      all.get(i).beginPolling();
+    }
+  }
+
+  /** {@link StreamDevice#endPolling}. */
+  void endPolling() {
+    List<Engine> all = engines;
+    for (int i = 0; i < all.size(); i++) {
+      all.get(i).endPolling();
+    }
+  }
+
   @Override
   public synchronized void close() {
     engines.forEach(Engine::close);

@@ -5,9 +5,9 @@ package org.hghca.sockets.stream;
  * do. It does as long as that finds what it waits for. Each time it does not, the next 1, 2, 4 ...
  * 64 waits sleep at once. On one processor nobody polls. Of one thread.
  */
-final class Looks {
+public final class Looks {
   /** How long a thread polls, in nanoseconds. */
-  static final long LONGEST = 100_000;
+  public static final long LONGEST = 100_000;
 
   /** So long it keeps its processor: an answer of a peer that polls, too, comes within that. */
   private static final long UNSHARED = 5_000;
@@ -19,7 +19,7 @@ final class Looks {
   private int nextSkip = 1;
 
   /** Whether this wait polls. */
-  boolean looks() {
+  public boolean looks() {
     if (skip > 0) {
       skip--;
       return false;
@@ -32,7 +32,7 @@ final class Looks {
    *
    * @param polled for how long, in nanoseconds
    */
-  static void pause(long polled) {
+  public static void pause(long polled) {
     if (polled < UNSHARED) {
       Thread.onSpinWait();
     } else {
@@ -41,12 +41,12 @@ final class Looks {
   }
 
   /** It was worth it. */
-  void found() {
+  public void found() {
     nextSkip = 1;
   }
 
   /** It was not. */
-  void missed() {
+  public void missed() {
     skip = nextSkip;
     nextSkip = Math.min(2 * nextSkip, MOST_SKIPPED);
   }

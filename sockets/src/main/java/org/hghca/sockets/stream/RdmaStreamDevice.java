@@ -271,6 +271,16 @@ public final class RdmaStreamDevice implements StreamDevice {
     return engines.progress();
   }
 
+  @Override
+  public void beginPolling() {
+    engines.beginPolling();
+  }
+
+  @Override
+  public void endPolling() {
+    engines.endPolling();
+  }
+
   /** Streams that were closed end by themselves, and in a limited time. */
   private void awaitNothingOpen() {
     boolean interrupted = false;

@@ -102,6 +102,7 @@ final class RdmaStreamListener implements StreamListener, CmHandler {
   /** A peer is connected. */
   void established(RdmaStream stream) {
     Runnable told;
+    device.accepted(); // before the program can know
     synchronized (this) {
       answered--;
       if (closed) {
@@ -112,7 +113,6 @@ final class RdmaStreamListener implements StreamListener, CmHandler {
       told = watcher;
       notifyAll();
     }
-    device.accepted();
     tell(told);
   }
 

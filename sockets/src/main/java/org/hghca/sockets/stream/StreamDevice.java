@@ -40,6 +40,15 @@ public interface StreamDevice extends AutoCloseable {
    */
   boolean progress();
 
+  /** Says that the calling thread is about to call {@link #progress} again and again. */
+  void beginPolling();
+
+  /**
+   * Says that the calling thread, which may have made progress, is about to sleep until a watcher
+   * is told of a change.
+   */
+  void endPolling();
+
   /** Ends all connections and listeners. Idempotent. */
   @Override
   void close();
