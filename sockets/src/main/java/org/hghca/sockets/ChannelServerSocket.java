@@ -72,8 +72,7 @@ final class ChannelServerSocket extends ServerSocket {
   @Override
   public Socket accept() throws IOException {
     SocketChannel accepted =
-        SocketErrors.translated(
-            () -> channel.accept(Deadlines.in(timeout), channel.isBlocking()));
+        SocketErrors.translated(() -> channel.accept(Deadlines.in(timeout), channel.isBlocking()));
     if (accepted == null) {
       throw new IllegalBlockingModeException();
     }

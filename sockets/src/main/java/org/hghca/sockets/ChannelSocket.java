@@ -97,9 +97,7 @@ final class ChannelSocket extends Socket {
   @Override
   public SocketAddress getRemoteSocketAddress() {
     SocketChannel platform = channel.platform();
-    return platform == null
-        ? channel.streamRemote()
-        : platform.socket().getRemoteSocketAddress();
+    return platform == null ? channel.streamRemote() : platform.socket().getRemoteSocketAddress();
   }
 
   @Override

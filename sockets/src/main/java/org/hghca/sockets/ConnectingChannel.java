@@ -11,6 +11,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,14 +22,12 @@ import org.hghca.sockets.stream.PendingConnect;
 import org.hghca.sockets.stream.StreamOptions;
 
 /**
- * A socket channel until it is connected. Its kind is decided when it is bound or connects: a stream
- * over RDMA, or a channel of the platform, to which it then passes everything on. Also how it
- * closes.
+ * A socket channel until it is connected. Its kind is decided when it is bound or connects: a
+ * stream over RDMA, or a channel of the platform, to which it then passes everything on. Also how
+ * it closes.
  */
 abstract class ConnectingChannel extends SocketChannel implements Registered {
-  static final long NO_DEADLINE = Long.MAX_VALUE;
-
-  final RdmaSelectorProvider provider;
+  final SocketContext context;
   final OptionValues options;
   final Registrations registrations = new Registrations(this);
   final ReentrantLock readLock = new ReentrantLock();
@@ -52,15 +51,16 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
   volatile SocketChannel platform;
 
   /** A channel that has no kind yet. */
-  ConnectingChannel(RdmaSelectorProvider provider, OptionValues options) {
+  ConnectingChannel(SelectorProvider provider, SocketContext context, OptionValues options) {
     super(provider);
-    this.provider = provider;
+    this.context = context;
     this.options = options;
   }
 
   /** With a stream that is connected, or a channel of the platform; the other one is null. */
-  ConnectingChannel(RdmaSelectorProvider provider, OptionValues options, Connected connected) {
-    this(provider, options);
+  ConnectingChannel(
+      SelectorProvider provider, SocketContext context, OptionValues options, Connected connected) {
+    this(provider, context, options);
     stream = connected.stream();
     platform = connected.platform();
     if (stream == null) {
@@ -88,7 +88,7 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
           throw new AlreadyBoundException();
         }
         if (!to.getAddress().isAnyLocalAddress()) {
-          List<Place> places = provider.policy().places(to.getAddress());
+          List<Place> places = context.policy().places(to.getAddress());
           if (places.isEmpty()) {
             becomePlatform();
             platform.bind(to);
@@ -118,7 +118,7 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
   }
 
   private SocketChannel openPlatform() throws IOException {
-    SocketChannel channel = provider.platform().openSocketChannel();
+    SocketChannel channel = context.platform().openSocketChannel();
     try {
       options.giveTo(channel);
       if (local != null) {
@@ -133,7 +133,7 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
 
   @Override
   public boolean connect(SocketAddress address) throws IOException {
-    return connect(address, NO_DEADLINE);
+    return connect(address, Deadlines.NONE);
   }
 
   boolean connect(SocketAddress address, long deadline) throws IOException {
@@ -167,8 +167,8 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
       try {
         Optional<SocketPolicy.Route> route =
             place == null
-                ? provider.policy().route(to.getAddress())
-                : Optional.of(provider.policy().route(place, to.getAddress()));
+                ? context.policy().route(to.getAddress())
+                : Optional.of(context.policy().route(place, to.getAddress()));
         if (route.isEmpty()) {
           becomePlatform();
         } else {
@@ -192,13 +192,13 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
             .connect(
                 new InetSocketAddress(route.place().address(), port),
                 new InetSocketAddress(route.remote(), to.getPort()),
-                options.stream(provider.policy().options()));
-    if (place != null || provider.policy().settings().fallback().isEmpty()) {
+                options.stream(context.policy().options()));
+    if (place != null || context.policy().settings().fallback().isEmpty()) {
       return new RdmaAttempt(pending);
     }
     FallbackAttempt both =
         new FallbackAttempt(
-            pending, openPlatform(), to, provider.policy().settings().fallback().get());
+            pending, openPlatform(), to, context.policy().settings().fallback().get());
     both.begin();
     return both;
   }
@@ -207,7 +207,7 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
       throws IOException {
     boolean connected = false;
     try {
-      if (deadline == NO_DEADLINE) {
+      if (deadline == Deadlines.NONE) {
         connected = channel.connect(address);
       } else {
         channel.socket().connect(address, Deadlines.millisLeft(deadline));
@@ -217,7 +217,7 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
       closeWith(channel);
     }
     if (connected) {
-      provider.countPlatform(channel);
+      context.countPlatform(channel);
     }
     return connected;
   }
@@ -281,10 +281,11 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
     if (stream == null) {
       connected.platform().configureBlocking(blocking);
       platform = connected.platform();
-      provider.countPlatform(platform);
+      context.countPlatform(platform);
       registrations.follow(platform);
     } else {
-      stream.keepAlive(options.keepAlive(), options.keepIdle(StreamOptions.DEFAULT.keepIdleSeconds()));
+      stream.keepAlive(
+          options.keepAlive(), options.keepIdle(StreamOptions.DEFAULT.keepIdleSeconds()));
       registrations.renew();
     }
   }
@@ -306,7 +307,7 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
         throw new NoConnectionPendingException();
       }
       if (isBlocking()) {
-        return awaitConnected(NO_DEADLINE);
+        return awaitConnected(Deadlines.NONE);
       }
       return pending.done() && finishAttempt();
     } finally {
@@ -323,7 +324,7 @@ abstract class ConnectingChannel extends SocketChannel implements Registered {
       closeWith(channel);
     }
     if (connected && !before) {
-      provider.countPlatform(channel);
+      context.countPlatform(channel);
     }
     return connected;
   }

@@ -4,13 +4,13 @@ import java.util.concurrent.TimeUnit;
 
 /** Time limits in milliseconds, as sockets have them, and deadlines of {@link System#nanoTime}. */
 final class Deadlines {
+  static final long NONE = Long.MAX_VALUE;
+
   private Deadlines() {}
 
   /** The deadline of a limit; 0 is none. */
   static long in(int millis) {
-    return millis == 0
-        ? ConnectingChannel.NO_DEADLINE
-        : System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    return millis == 0 ? NONE : System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
   }
 
   /** What is left, at least 1. */

@@ -9,6 +9,7 @@ import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.MembershipKey;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.Set;
 
 /** A datagram channel of the platform, for selectors of ours. */
@@ -16,7 +17,7 @@ final class PlatformDatagramChannel extends DatagramChannel implements Registere
   private final DatagramChannel channel;
   private final PlatformSide side;
 
-  PlatformDatagramChannel(RdmaSelectorProvider provider, DatagramChannel channel) {
+  PlatformDatagramChannel(SelectorProvider provider, DatagramChannel channel) {
     super(provider);
     this.channel = channel;
     this.side = PlatformSide.of(this, channel);

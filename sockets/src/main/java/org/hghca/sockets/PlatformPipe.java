@@ -3,13 +3,14 @@ package org.hghca.sockets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
+import java.nio.channels.spi.SelectorProvider;
 
 /** A pipe of the platform, for selectors of ours. */
 final class PlatformPipe extends Pipe {
   private final Source source;
   private final Sink sink;
 
-  PlatformPipe(RdmaSelectorProvider provider, Pipe pipe) {
+  PlatformPipe(SelectorProvider provider, Pipe pipe) {
     this.source = new Source(provider, pipe.source());
     this.sink = new Sink(provider, pipe.sink());
   }
@@ -28,7 +29,7 @@ final class PlatformPipe extends Pipe {
     private final SourceChannel channel;
     private final PlatformSide side;
 
-    Source(RdmaSelectorProvider provider, SourceChannel channel) {
+    Source(SelectorProvider provider, SourceChannel channel) {
       super(provider);
       this.channel = channel;
       this.side = PlatformSide.of(this, channel);
@@ -93,7 +94,7 @@ final class PlatformPipe extends Pipe {
     private final SinkChannel channel;
     private final PlatformSide side;
 
-    Sink(RdmaSelectorProvider provider, SinkChannel channel) {
+    Sink(SelectorProvider provider, SinkChannel channel) {
       super(provider);
       this.channel = channel;
       this.side = PlatformSide.of(this, channel);

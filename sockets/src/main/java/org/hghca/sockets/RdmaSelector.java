@@ -6,6 +6,7 @@ import java.nio.channels.IllegalSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -15,17 +16,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.hghca.sockets.stream.Looks;
 
 /**
- * A selector of channels of ours. It keeps the keys whose channels have changed since it looked, and
- * those that were ready then: the others cost nothing. Where the platform has a part in a channel, a
- * selector of the platform has a key, too. The thread sleeps in that one, and whoever makes
- * progress at a stream wakes it.
+ * A selector of channels of ours. It keeps the keys whose channels have changed since it looked,
+ * and those that were ready then: the others cost nothing. Where the platform has a part in a
+ * channel, a selector of the platform has a key, too. The thread sleeps in that one, and whoever
+ * makes progress at a stream wakes it.
  */
 final class RdmaSelector extends AbstractSelector {
   private static final long NANOS_A_MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
 
-  private final RdmaSelectorProvider provider;
+  private final SocketContext context;
   private final AbstractSelector platform;
   private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
   private final Set<SelectionKey> selected = new HashSet<>();
@@ -39,7 +41,7 @@ final class RdmaSelector extends AbstractSelector {
   private final List<RdmaSelectionKey> hot = new ArrayList<>();
 
   private final Consumer<SelectionKey> onPlatform = this::takePlatform;
-  private final Spin spin = new Spin();
+  private final Looks looks = new Looks();
 
   private volatile boolean woken;
   private volatile boolean asleep;
@@ -49,9 +51,9 @@ final class RdmaSelector extends AbstractSelector {
 
   private boolean anyReady;
 
-  RdmaSelector(RdmaSelectorProvider provider, AbstractSelector platform) {
+  RdmaSelector(SelectorProvider provider, SocketContext context, AbstractSelector platform) {
     super(provider);
-    this.provider = provider;
+    this.context = context;
     this.platform = platform;
   }
 
@@ -61,7 +63,7 @@ final class RdmaSelector extends AbstractSelector {
 
   @Override
   protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
-    if (!(channel instanceof Registered registered) || channel.provider() != provider) {
+    if (!(channel instanceof Registered registered) || channel.provider() != provider()) {
       throw new IllegalSelectorException();
     }
     ensureOpen();
@@ -114,7 +116,7 @@ final class RdmaSelector extends AbstractSelector {
         updated = 0;
         anyReady = false;
         dropCancelled();
-        provider.progress();
+        context.progress();
         look();
         if (waits) {
           await(millis);
@@ -143,7 +145,7 @@ final class RdmaSelector extends AbstractSelector {
         return;
       }
       sleep(left);
-      provider.progress();
+      context.progress();
       lookAtStreams();
     }
   }
@@ -153,21 +155,26 @@ final class RdmaSelector extends AbstractSelector {
   }
 
   private void spin() {
-    long until = hasStreams() ? spin.begin() : 0;
-    while (until != 0 && !returns()) {
-      if (System.nanoTime() - until >= 0) {
-        spin.missed();
+    if (!hasStreams() || !looks.looks()) {
+      return;
+    }
+    context.beginPolling();
+    long begin = System.nanoTime();
+    long polled = 0;
+    while (!returns()) {
+      if (polled >= Looks.LONGEST) {
+        looks.missed();
         return;
       }
-      if (provider.progress()) {
-        lookAtStreams();
-      } else {
-        Thread.onSpinWait();
+      if (!context.progress()) {
+        Looks.pause(polled);
       }
+      if (offered.get() != null) {
+        lookAtStreams();
+      }
+      polled = System.nanoTime() - begin;
     }
-    if (until != 0) {
-      spin.found();
-    }
+    looks.found();
   }
 
   private boolean hasStreams() {
@@ -175,14 +182,12 @@ final class RdmaSelector extends AbstractSelector {
   }
 
   private void sleep(long nanos) throws IOException {
+    context.endPolling();
     asleep = true;
     try {
       if (offered.get() == null && !woken) {
         platform.select(
-            onPlatform,
-            nanos == Long.MAX_VALUE
-                ? 0
-                : Math.ceilDiv(nanos, NANOS_A_MILLISECOND));
+            onPlatform, nanos == Long.MAX_VALUE ? 0 : Math.ceilDiv(nanos, NANOS_A_MILLISECOND));
       }
     } finally {
       asleep = false;

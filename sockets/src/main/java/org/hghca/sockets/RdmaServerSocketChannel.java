@@ -12,6 +12,7 @@ import java.nio.channels.NotYetBoundException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class RdmaServerSocketChannel extends ServerSocketChannel implements Registered {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaServerSocketChannel.class);
 
-  private final RdmaSelectorProvider provider;
+  private final SocketContext context;
   private final OptionValues options;
   private final Registrations registrations = new Registrations(this);
   private final ReentrantLock acceptLock = new ReentrantLock();
@@ -47,16 +48,17 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Regis
   private ServerSocket socket;
 
   /** A channel that has no kind yet. */
-  RdmaServerSocketChannel(RdmaSelectorProvider provider) throws IOException {
+  RdmaServerSocketChannel(SelectorProvider provider, SocketContext context) throws IOException {
     super(provider);
-    this.provider = provider;
-    this.options = new OptionValues(provider.serverOptions());
+    this.context = context;
+    this.options = new OptionValues(context.serverOptions());
   }
 
   /** A channel that stands for one of the platform. */
-  RdmaServerSocketChannel(RdmaSelectorProvider provider, ServerSocketChannel platform)
+  RdmaServerSocketChannel(
+      SelectorProvider provider, SocketContext context, ServerSocketChannel platform)
       throws IOException {
-    this(provider);
+    this(provider, context);
     this.platform = platform;
     registrations.follow(platform);
   }
@@ -73,15 +75,16 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Regis
         throw new AlreadyBoundException();
       }
       InetSocketAddress to = Addresses.checkLocal(address);
-      List<Place> places = provider.policy().places(to.getAddress());
+      List<Place> places = context.policy().places(to.getAddress());
       if (places.isEmpty()) {
         becomePlatform(to, backlog);
         return this;
       }
       Arrivals listening =
-          Arrivals.listen(places, to.getPort(), backlog, options.stream(provider.policy().options()));
+          Arrivals.listen(
+              places, to.getPort(), backlog, options.stream(context.policy().options()));
       local = new InetSocketAddress(to.getAddress(), listening.port());
-      if (provider.policy().settings().fallback().isPresent()) {
+      if (context.policy().settings().fallback().isPresent()) {
         listenBeside(listening, backlog);
       }
       arrivals = listening;
@@ -105,7 +108,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Regis
   }
 
   private ServerSocketChannel openPlatform() throws IOException {
-    ServerSocketChannel channel = provider.platform().openServerSocketChannel();
+    ServerSocketChannel channel = context.platform().openServerSocketChannel();
     options.giveTo(channel);
     return channel;
   }
@@ -129,7 +132,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Regis
 
   @Override
   public SocketChannel accept() throws IOException {
-    return accept(ConnectingChannel.NO_DEADLINE, isBlocking());
+    return accept(Deadlines.NONE, isBlocking());
   }
 
   /**
@@ -160,7 +163,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Regis
       throws IOException {
     SocketChannel accepted;
     try {
-      if (deadline == ConnectingChannel.NO_DEADLINE) {
+      if (deadline == Deadlines.NONE) {
         accepted = channel.accept();
       } else {
         ServerSocket timed = channel.socket();
@@ -186,7 +189,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Regis
         if (accepted != null || expired) {
           break;
         }
-        if (deadline == ConnectingChannel.NO_DEADLINE) {
+        if (deadline == Deadlines.NONE) {
           LockSupport.park(this);
         } else {
           LockSupport.parkNanos(this, deadline - System.nanoTime());
@@ -210,11 +213,11 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Regis
     if (accepted.stream() == null) {
       SocketChannel channel = accepted.platform();
       channel.configureBlocking(true);
-      provider.countPlatform(channel);
-      return new RdmaSocketChannel(provider, channel);
+      context.countPlatform(channel);
+      return new RdmaSocketChannel(provider(), context, channel);
     }
     return new RdmaSocketChannel(
-        provider, options.accepted(provider.socketOptions()), accepted);
+        provider(), context, options.accepted(context.socketOptions()), accepted);
   }
 
   @Override

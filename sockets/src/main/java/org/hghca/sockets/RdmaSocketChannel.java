@@ -13,6 +13,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.Set;
 import org.hghca.sockets.stream.ByteStream;
@@ -25,23 +26,29 @@ final class RdmaSocketChannel extends ConnectingChannel {
   private Socket socket;
 
   /** A channel that has no kind yet. */
-  RdmaSocketChannel(RdmaSelectorProvider provider) throws IOException {
-    super(provider, new OptionValues(provider.socketOptions()));
+  RdmaSocketChannel(SelectorProvider provider, SocketContext context) throws IOException {
+    super(provider, context, new OptionValues(context.socketOptions()));
   }
 
   /** A connection, with the options of the listener that has accepted it. */
-  RdmaSocketChannel(RdmaSelectorProvider provider, OptionValues options, Connected connected) {
-    super(provider, options, connected);
+  RdmaSocketChannel(
+      SelectorProvider provider, SocketContext context, OptionValues options, Connected connected) {
+    super(provider, context, options, connected);
   }
 
   /** A channel that stands for one of the platform. */
-  RdmaSocketChannel(RdmaSelectorProvider provider, SocketChannel platform) throws IOException {
-    super(provider, new OptionValues(provider.socketOptions()), new Connected(null, platform));
+  RdmaSocketChannel(SelectorProvider provider, SocketContext context, SocketChannel platform)
+      throws IOException {
+    super(
+        provider,
+        context,
+        new OptionValues(context.socketOptions()),
+        new Connected(null, platform));
   }
 
   @Override
   public int read(ByteBuffer dst) throws IOException {
-    return read(dst, NO_DEADLINE);
+    return read(dst, Deadlines.NONE);
   }
 
   int read(ByteBuffer dst, long deadline) throws IOException {
@@ -157,7 +164,7 @@ final class RdmaSocketChannel extends ConnectingChannel {
       begin();
       while (src.hasRemaining() && isOpen()) {
         if (to.write(src) == 0) {
-          to.await(SelectionKey.OP_WRITE, NO_DEADLINE);
+          to.await(SelectionKey.OP_WRITE, Deadlines.NONE);
         }
       }
     } finally {
@@ -313,7 +320,8 @@ final class RdmaSocketChannel extends ConnectingChannel {
       }
       options.set(option, value);
       if (stream != null && option == StandardSocketOptions.SO_KEEPALIVE) {
-        stream.keepAlive(options.keepAlive(), options.keepIdle(StreamOptions.DEFAULT.keepIdleSeconds()));
+        stream.keepAlive(
+            options.keepAlive(), options.keepIdle(StreamOptions.DEFAULT.keepIdleSeconds()));
       }
     }
     return this;
@@ -337,7 +345,9 @@ final class RdmaSocketChannel extends ConnectingChannel {
     ByteStream now = stream;
     if (now != null) {
       int ops = now.readyOps();
-      return (inputShut ? SelectionKey.OP_READ : 0) | (outputShut ? SelectionKey.OP_WRITE : 0) | ops;
+      return (inputShut ? SelectionKey.OP_READ : 0)
+          | (outputShut ? SelectionKey.OP_WRITE : 0)
+          | ops;
     }
     Attempt pending = attempt;
     return pending != null && pending.done() ? SelectionKey.OP_CONNECT : 0;

@@ -32,8 +32,7 @@ final class Registrations {
   }
 
   synchronized void remove(RdmaSelectionKey key) {
-    keys =
-        Arrays.stream(keys).filter(other -> other != key).toArray(RdmaSelectionKey[]::new);
+    keys = Arrays.stream(keys).filter(other -> other != key).toArray(RdmaSelectionKey[]::new);
     if (keys.length == 0) {
       channel.watch(null);
     }

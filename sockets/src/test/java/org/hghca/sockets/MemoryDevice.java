@@ -116,6 +116,16 @@ final class MemoryDevice implements StreamDevice {
   }
 
   @Override
+  public void beginPolling() {
+    // there is nothing to poll
+  }
+
+  @Override
+  public void endPolling() {
+    // there is nothing to poll
+  }
+
+  @Override
   public void close() {
     closed = true;
   }

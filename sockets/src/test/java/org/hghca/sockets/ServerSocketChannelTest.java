@@ -30,7 +30,7 @@ class ServerSocketChannelTest {
 
   @Test
   void listensOnAllDevicesAtTheWildcardAddress() throws IOException {
-    RdmaSelectorProvider provider = new RdmaSelectorProvider(Sockets.policy(List.of(one, two)));
+    RdmaSelectorProvider provider = Sockets.provider(Sockets.policy(List.of(one, two)));
     try (ServerSocketChannel server = provider.openServerSocketChannel().bind(null)) {
       int port = ((InetSocketAddress) server.getLocalAddress()).getPort();
       for (String address : List.of("10.0.0.1", "10.1.0.1")) {

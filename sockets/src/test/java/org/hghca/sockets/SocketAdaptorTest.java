@@ -13,10 +13,10 @@ import java.net.UnknownHostException;
 import java.nio.channels.IllegalBlockingModeException;
 import org.hghca.sockets.MemoryDevice.Network;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.jupiter.api.Test;
 
 @Timeout(30)
 class SocketAdaptorTest {

@@ -243,14 +243,11 @@ class SocketChannelTest {
     SocketChannel pending = provider.openSocketChannel();
     FutureTask<Integer> connecting =
         blocked(
-            channel -> unchecked(() -> channel.connect(server.getLocalAddress()) ? 1 : 0),
-            pending);
+            channel -> unchecked(() -> channel.connect(server.getLocalAddress()) ? 1 : 0), pending);
 
     pending.close();
 
-    assertThatThrownBy(connecting::get)
-        .rootCause()
-        .isInstanceOf(AsynchronousCloseException.class);
+    assertThatThrownBy(connecting::get).rootCause().isInstanceOf(AsynchronousCloseException.class);
     assertThat(device.lastConnect.cancelled).isTrue();
   }
 
@@ -308,8 +305,7 @@ class SocketChannelTest {
       large.bind(new InetSocketAddress(0));
 
       assertThat(device.lastOptions.receiveBuffer()).isEqualTo(50_000);
-      assertThatThrownBy(
-              () -> provider.openServerSocketChannel().bind(large.getLocalAddress()))
+      assertThatThrownBy(() -> provider.openServerSocketChannel().bind(large.getLocalAddress()))
           .isInstanceOf(BindException.class)
           .hasMessage("Address already in use");
     }
@@ -324,10 +320,7 @@ class SocketChannelTest {
         started(
             () -> {
               try (FileChannel file =
-                  FileChannel.open(
-                      target,
-                      StandardOpenOption.CREATE,
-                      StandardOpenOption.WRITE)) {
+                  FileChannel.open(target, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
                 long taken = 0;
                 while (taken < content.length) {
                   taken += file.transferFrom(accepted, taken, content.length - taken);

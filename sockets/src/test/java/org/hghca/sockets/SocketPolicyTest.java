@@ -37,8 +37,7 @@ class SocketPolicyTest {
     List<String> opened = new ArrayList<>();
     SocketPolicy policy =
         new SocketPolicy(
-            SocketSettings.read(
-                Map.of(NETWORKS, "10.0.0.0/8", SocketSettings.DEVICES, "a")::get),
+            SocketSettings.read(Map.of(NETWORKS, "10.0.0.0/8", SocketSettings.DEVICES, "a")::get),
             name -> {
               opened.add(name);
               return near;
@@ -82,8 +81,7 @@ class SocketPolicyTest {
     SocketPolicy policy = Sockets.policy(List.of(near, outside, far));
 
     assertThat(policy.places(address("0.0.0.0")))
-        .containsExactly(
-            new Place(near, address("10.0.0.1")), new Place(far, address("10.1.0.1")));
+        .containsExactly(new Place(near, address("10.0.0.1")), new Place(far, address("10.1.0.1")));
   }
 
   @Test
@@ -150,8 +148,7 @@ class SocketPolicyTest {
     policy.close();
 
     assertThat(near.closed).isTrue();
-    assertThatThrownBy(() -> policy.route(address("10.0.0.9")))
-        .isInstanceOf(SocketException.class);
+    assertThatThrownBy(() -> policy.route(address("10.0.0.9"))).isInstanceOf(SocketException.class);
   }
 
   private static Route route(MemoryDevice device, String local, String remote) {

@@ -21,7 +21,11 @@ final class Sockets {
   /** Of a device 10.0.0.1, through which 10.0.0.0/8 goes. */
   static RdmaSelectorProvider provider(StreamDevice device, String... properties)
       throws SocketException {
-    return new RdmaSelectorProvider(policy(List.of(device), properties));
+    return provider(policy(List.of(device), properties));
+  }
+
+  static RdmaSelectorProvider provider(SocketPolicy policy) {
+    return new RdmaSelectorProvider(new SocketContext(policy));
   }
 
   /** A policy of these devices, with names and values of properties. */

@@ -86,9 +86,7 @@ public final class SocketPolicy {
    */
   public Optional<Route> route(InetAddress remote) throws SocketException {
     if (remote.isAnyLocalAddress()) {
-      return places(remote).stream()
-          .findFirst()
-          .map(place -> new Route(place, place.address()));
+      return places(remote).stream().findFirst().map(place -> new Route(place, place.address()));
     }
     return inNetworks(remote) ? Optional.of(route(nearest(remote), remote)) : Optional.empty();
   }
@@ -170,10 +168,11 @@ public final class SocketPolicy {
         .orElseThrow(() -> noAddress(remote));
   }
 
-  /** Whether an address of this host stands for the own device: where no device has one of those. */
+  /**
+   * Whether an address of this host stands for the own device: where no device has one of those.
+   */
   private boolean isThisHost(InetAddress address) throws SocketException {
-    return address.isAnyLocalAddress()
-        || !hosts && having(address).isEmpty() && isHosts(address);
+    return address.isAnyLocalAddress() || !hosts && having(address).isEmpty() && isHosts(address);
   }
 
   private static boolean isHosts(InetAddress address) throws SocketException {
@@ -192,8 +191,7 @@ public final class SocketPolicy {
     return new SocketException(
         ("no device has an address of the family of %s: -D%s names a device with one, with ip=,"
                 + " or -D%s leaves the network out")
-            .formatted(
-                remote.getHostAddress(), SocketSettings.DEVICES, SocketSettings.NETWORKS));
+            .formatted(remote.getHostAddress(), SocketSettings.DEVICES, SocketSettings.NETWORKS));
   }
 
   private List<Place> open() throws SocketException {
