@@ -16,6 +16,7 @@ module org.hghca.tools {
   requires org.hghca.model;
   requires org.hghca.programs;
   requires org.hghca.provider;
+  requires org.hghca.sockets;
   requires org.hghca.uar;
   requires org.hghca.verbs;
   requires org.hghca.vfio;
@@ -47,6 +48,8 @@ module org.hghca.tools {
   opens org.hghca.tools.perf.peers to
       info.picocli;
   opens org.hghca.tools.replay to
+      info.picocli;
+  opens org.hghca.tools.sockets to
       info.picocli;
 
   uses org.hghca.provider.DeviceDriver;

@@ -44,6 +44,7 @@ import org.hghca.tools.monitor.MetricsCommand;
 import org.hghca.tools.monitor.TopCommand;
 import org.hghca.tools.perf.peers.PerfPeersCommand;
 import org.hghca.tools.replay.ReplayCommand;
+import org.hghca.tools.sockets.SocketsCommand;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Machine;
@@ -76,6 +77,7 @@ import picocli.CommandLine.Spec;
       DecodeCommand.class,
       BindCommand.class,
       UnbindCommand.class,
+      SocketsCommand.class,
       RpingCommand.class,
       UcmatoseCommand.class,
       UdaddyCommand.class,

@@ -82,6 +82,14 @@ class ArrowsTest {
           "org.hghca.cm.mad",
           "org.hghca.cm.carrier");
 
+  /** The packages of sockets over RDMA, each of which uses only those behind it. */
+  private static final List<String> SOCKETS =
+      List.of(
+          "org.hghca.sockets",
+          "org.hghca.sockets.policy",
+          "org.hghca.sockets.stream",
+          "org.hghca.sockets.protocol");
+
   /** The packages of the software HCA, each of which uses only those behind it. */
   private static final List<String> MODEL =
       List.of(
@@ -215,6 +223,14 @@ class ArrowsTest {
   @Test
   void packagesOfTheConnectionManagerAreLayers() {
     assertLayers("org.hghca.cm", CONNECTION_MANAGER);
+  }
+
+  @Test
+  void packagesOfSocketsAreLayers() {
+    assertLayers("org.hghca.sockets", SOCKETS);
+    assertThat(Arrows.betweenPackages().usedBy(SOCKETS.getFirst()))
+        .as("packages seen")
+        .contains("org.hghca.sockets.stream");
   }
 
   @Test
