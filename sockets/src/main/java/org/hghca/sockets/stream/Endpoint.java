@@ -21,6 +21,7 @@ final class Endpoint {
 
   private final RdmaStreamDevice device;
   private final CmId id;
+  private final StreamOptions options;
   private final int credits;
   private final Engines.Place place;
   private StreamMemory memory;
@@ -39,6 +40,7 @@ final class Endpoint {
   Endpoint(RdmaStreamDevice device, CmId id, StreamOptions options) {
     this.device = device;
     this.id = id;
+    this.options = options;
     this.credits = options.receiveQueue();
     int sends = options.sendQueue() + SendWindow.CONTROLS;
     int receives = credits + SendWindow.CONTROLS + Incoming.GROUP;
@@ -93,6 +95,7 @@ final class Endpoint {
     local = id.localAddress();
     remote = id.remoteAddress();
     stream.open(peer);
+    stream.keepAlive(options.keepAlive(), options.keepIdleSeconds());
   }
 
   /** Whether {@link #open} was called. */

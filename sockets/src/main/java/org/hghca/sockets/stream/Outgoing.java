@@ -258,6 +258,18 @@ final class Outgoing {
     queuePair.postSend(control);
   }
 
+  /**
+   * Tests whether the peer is there, by an empty write of which its program learns nothing. While
+   * other messages are under way these tell.
+   */
+  synchronized void test() {
+    if (!closed && ending != MessageWord.DISCONNECT && window.hasControl()) {
+      window.sendControl();
+      control.wrId(RequestId.send(slot, window.stamp())).rdmaWrite(0, 0).signaled();
+      queuePair.postSend(control);
+    }
+  }
+
   // Its end.
 
   /** Nothing is sent any more: memory and queue pair are to be closed. */

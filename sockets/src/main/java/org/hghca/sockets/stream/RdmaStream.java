@@ -50,6 +50,7 @@ final class RdmaStream implements ByteStream {
   private final Incoming in;
   private final AtomicInteger state = new AtomicInteger();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
+  private final KeepAlive keepAlive = new KeepAlive(this::test);
 
   private final Waiter reader = new Waiter(this::isReadable);
   private final Waiter writer = new Waiter(this::isWritable);
@@ -433,6 +434,7 @@ final class RdmaStream implements ByteStream {
   }
 
   private void release() {
+    keepAlive.stop();
     watch(null);
     engine.removeDependent();
     endpoint.close();
@@ -440,7 +442,19 @@ final class RdmaStream implements ByteStream {
 
   @Override
   public void keepAlive(boolean on, int idleSeconds) {
-    // not yet
+    if (on && !is(CLOSED)) {
+      keepAlive.start(idleSeconds);
+    } else {
+      keepAlive.stop();
+    }
+  }
+
+  private void test() {
+    try {
+      out.test();
+    } catch (VerbsException e) {
+      broke(e.getMessage());
+    }
   }
 
   @Override

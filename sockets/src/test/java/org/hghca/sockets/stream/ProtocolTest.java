@@ -233,6 +233,17 @@ class ProtocolTest {
     }
   }
 
+  @Test
+  void aPeerThatIsGoneWithoutATraceIsFoundByKeepAlive() throws Exception {
+    try (ByteStream stream = connect(false)) {
+      peer.word();
+      peer.toError();
+      stream.keepAlive(true, 1);
+      assertThat(stream.await(SelectionKey.OP_READ, TwoStreamDevices.deadline())).isTrue();
+      assertReset(stream);
+    }
+  }
+
   // What it refuses.
 
   @Test
