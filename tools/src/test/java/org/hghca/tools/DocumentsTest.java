@@ -60,6 +60,8 @@ class DocumentsTest {
               "hghca-demo-client.1",
               "hghca-list.1",
               "hghca-info.1",
+              "hghca-top.1",
+              "hghca-metrics.1",
               "hghca-bringup.1",
               "hghca-bringup-compare.1",
               "hghca-card.1",

@@ -48,13 +48,6 @@ public final class SendWriter {
   private final int maxInline;
   private final int always;
 
-  /** Bytes of the data of the element that was written last. */
-  private long lastBytes;
-
-  // Here because who posts has this object to itself.
-  private long sentBytes;
-  private long readBytes;
-
   /**
    * A writer of a ring's slots, each of which holds the largest request.
    *
@@ -103,16 +96,6 @@ public final class SendWriter {
     return always;
   }
 
-  /** Bytes that the requests written so far send or write. */
-  long sentBytes() {
-    return sentBytes;
-  }
-
-  /** Bytes that the requests written so far ask the peer for. */
-  long readBytes() {
-    return readBytes;
-  }
-
   /**
    * Writes an element, as the last of its chain; returns its size in units. Under the ring's lock,
    * while the ring is open.
@@ -138,11 +121,6 @@ public final class SendWriter {
         (operation & INLINE) != 0
             ? writeInline(ring, request, count, index, at)
             : writeElements(ring, request, count, index, at);
-    if (SendOpcodeTable.reads(operation)) {
-      readBytes += lastBytes;
-    } else {
-      sentBytes += lastBytes;
-    }
     int size = (int) (end - offset >>> UNIT_SHIFT);
     NextUnit.write(
         ring,
@@ -235,7 +213,6 @@ public final class SendWriter {
     // The usual case without a loop, whose set-up would cost as much as the element itself.
     if (count == 1) {
       long element = ProviderAccess.get().lengthAndKey(request, 0);
-      lastBytes = (int) element;
       if ((int) element == 0) {
         return at;
       }
@@ -263,7 +240,6 @@ public final class SendWriter {
     if (total > MAX_MESSAGE) {
       throw tooLong(index, total);
     }
-    lastBytes = total;
     return next;
   }
 
@@ -278,7 +254,6 @@ public final class SendWriter {
         count == 1
             ? copy(ring, request, 0, index, data, maxInline)
             : copyAll(ring, request, count, index, data);
-    lastBytes = total;
     if (total == 0) {
       return at;
     }
@@ -315,7 +290,11 @@ public final class SendWriter {
     return length;
   }
 
-  private static long bytes(SendRequest request) {
+  /** Bytes of the data of a request. */
+  static long bytes(SendRequest request) {
+    if (request.sgeCount() == 1) { // nearly always, and without the set-up of a loop
+      return request.sgeLength(0);
+    }
     long total = 0;
     for (int i = 0; i < request.sgeCount(); i++) {
       total += request.sgeLength(i);
