@@ -95,7 +95,8 @@ public final class ReceiveWindow {
 
   /** The half that was read is free again. */
   public void grantHalf() {
-    granted += half;
+    long before = granted;
+    granted = before + half;
   }
 
   /** Whether the peer is to be told of a new limit, half of all credits since the last time. */

@@ -50,7 +50,8 @@ final class Incoming {
 
   /** Bytes have arrived; false when the peer had no room for them. */
   boolean arrived(int length) {
-    messages++;
+    long before = messages;
+    messages = before + 1;
     return window.arrived(length);
   }
 

@@ -8,6 +8,9 @@ final class KeepAlive {
   private final Runnable test;
   private CompletableFuture<Void> next = CompletableFuture.completedFuture(null);
 
+  /** How often it was switched. */
+  private int switched;
+
   /**
    * Switched off.
    *
@@ -20,26 +23,28 @@ final class KeepAlive {
   /** Tests from now on, first after one interval. */
   synchronized void start(int seconds) {
     stop();
-    CompletableFuture<Void> timer = new CompletableFuture<>();
-    next = timer;
-    var _ =
-        timer
-            .completeOnTimeout(null, seconds, TimeUnit.SECONDS)
-            .thenRunAsync(() -> run(timer, seconds), Thread::startVirtualThread);
+    plan(switched, seconds);
   }
 
-  private void run(CompletableFuture<Void> timer, int seconds) {
+  private void plan(int turn, int seconds) {
+    next = new CompletableFuture<>();
+    var _ =
+        next.completeOnTimeout(null, seconds, TimeUnit.SECONDS)
+            .thenRunAsync(() -> run(turn, seconds), Thread::startVirtualThread);
+  }
+
+  private void run(int turn, int seconds) {
     test.run();
     synchronized (this) {
-      if (next.equals(timer)) {
-        start(seconds);
+      if (switched == turn) {
+        plan(turn, seconds);
       }
     }
   }
 
   /** Tests no more. */
   synchronized void stop() {
+    switched++;
     next.cancel(false);
-    next = CompletableFuture.completedFuture(null);
   }
 }

@@ -54,7 +54,7 @@ final class RdmaStream implements ByteStream {
 
   private final Waiter reader = new Waiter(this::isReadable);
   private final Waiter writer = new Waiter(this::isWritable);
-  private final BooleanSupplier either = () -> reader.isDone() || writer.isDone();
+  private final BooleanSupplier either = this::isEitherDone;
   private volatile Runnable watcher;
 
   RdmaStream(Endpoint endpoint) {
@@ -87,7 +87,7 @@ final class RdmaStream implements ByteStream {
 
     void changed() {
       Thread waiting = thread;
-      if (waiting != null && waiting != Thread.currentThread() && ready.getAsBoolean()) {
+      if (waiting != null && !waiting.equals(Thread.currentThread()) && ready.getAsBoolean()) {
         LockSupport.unpark(waiting);
       }
     }
@@ -239,6 +239,10 @@ final class RdmaStream implements ByteStream {
       reader.end();
       writer.end();
     }
+  }
+
+  private boolean isEitherDone() {
+    return reader.isDone() || writer.isDone();
   }
 
   @Override
