@@ -70,7 +70,7 @@ class ProtocolTest {
 
   @Test
   void tellsOfItsMemoryInThePrivateData() throws Exception {
-    try (ByteStream stream = connect(false)) {
+    try (ByteStream _ = connect(false)) {
       ConnectData said = peer.other();
       assertThat(said.credits()).isEqualTo(16);
       assertThat(said.table().length()).as("entries").isEqualTo(2);
@@ -83,7 +83,7 @@ class ProtocolTest {
   @ValueSource(booleans = {false, true})
   void grantsItsSecondHalfAtOnceInTheByteOrderOfThePeer(boolean bigEndian) throws Exception {
     ByteOrder order = bigEndian ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
-    try (ByteStream stream = connect(bigEndian)) {
+    try (ByteStream _ = connect(bigEndian)) {
       assertThat(peer.word()).isEqualTo(0x8000_0010);
       assertThat(peer.tableAddress(1, order)).isEqualTo(peer.other().half().address() + 4096);
       assertThat(peer.tableKey(1, order)).isEqualTo(peer.other().half().rkey());

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The same streams over each kind of link between devices. */
 class StreamLinksTest {
-  private enum Link {
+  enum Link {
     HUB,
     LOSSY_HUB,
     SHARED_MEMORY,
