@@ -44,7 +44,7 @@ final class FallbackAttempt implements Attempt {
     this.tcp = tcp;
     this.remote = remote;
     this.tcpBegins = System.nanoTime() + after.toNanos();
-    result.whenComplete((connected, failure) -> tell());
+    var _ = result.whenComplete((connected, failure) -> tell());
   }
 
   void begin() {
@@ -106,7 +106,7 @@ final class FallbackAttempt implements Attempt {
 
   /** TCP has failed: RDMA may still answer. */
   private void fail(IOException overTcp) {
-    var unused =
+    var _ =
         rdmaFailure.thenAccept(
             overRdma -> {
               overTcp.addSuppressed(overRdma);

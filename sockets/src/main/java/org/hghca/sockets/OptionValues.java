@@ -72,14 +72,15 @@ final class OptionValues {
     if (!(typed instanceof Integer number)) {
       return typed;
     }
-    if ((option == StandardSocketOptions.SO_RCVBUF || option == StandardSocketOptions.SO_SNDBUF)
+    if ((option.equals(StandardSocketOptions.SO_RCVBUF)
+            || option.equals(StandardSocketOptions.SO_SNDBUF))
         && number < 0) {
       throw new IllegalArgumentException("Invalid send/receive buffer size");
     }
-    if (option == StandardSocketOptions.IP_TOS && (number < 0 || number > HIGHEST_TOS)) {
+    if (option.equals(StandardSocketOptions.IP_TOS) && (number < 0 || number > HIGHEST_TOS)) {
       throw new IllegalArgumentException("Invalid IP_TOS value");
     }
-    if (option == StandardSocketOptions.SO_LINGER) {
+    if (option.equals(StandardSocketOptions.SO_LINGER)) {
       return Math.clamp(number, -1, LONGEST_LINGER);
     }
     return number;

@@ -63,7 +63,7 @@ final class RdmaSelector extends AbstractSelector {
 
   @Override
   protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
-    if (!(channel instanceof Registered registered) || channel.provider() != provider()) {
+    if (!(channel instanceof Registered registered) || !channel.provider().equals(provider())) {
       throw new IllegalSelectorException();
     }
     ensureOpen();

@@ -319,7 +319,7 @@ final class RdmaSocketChannel extends ConnectingChannel {
         return this;
       }
       options.set(option, value);
-      if (stream != null && option == StandardSocketOptions.SO_KEEPALIVE) {
+      if (stream != null && option.equals(StandardSocketOptions.SO_KEEPALIVE)) {
         stream.keepAlive(
             options.keepAlive(), options.keepIdle(StreamOptions.DEFAULT.keepIdleSeconds()));
       }
