@@ -58,7 +58,10 @@ final class Link {
   private final SendRing ring;
   private final SendRequest request = new SendRequest(1);
   private QueuePair queuePair;
+
+  /** Null while it is being made. */
   private RdmaConnection connection;
+
   private int frameBytes;
   private int credits;
   private int mostCredits;
@@ -112,18 +115,30 @@ final class Link {
     }
   }
 
-  /** Sends from now on: the connection is made, and the peer has said what it takes. */
-  void begin(RdmaConnection made, Greeting greeting) {
+  /** The connection is made: it ends with the link, and the link with it. */
+  void connected(RdmaConnection made) {
     state.lock();
     try {
       connection = made;
-      frameBytes = Math.min(greeting.bufferSize(), settings.bufferSize()) - Frame.HEADER;
-      mostCredits = greeting.buffers();
-      credits += greeting.buffers();
     } finally {
       state.unlock();
     }
     var _ = made.closed().thenRun(() -> end("the peer has left"));
+  }
+
+  /** Sends from now on: the peer has said what it takes. */
+  void begin(Greeting greeting) {
+    state.lock();
+    try {
+      frameBytes = Math.min(greeting.bufferSize(), settings.bufferSize()) - Frame.HEADER;
+      mostCredits = greeting.buffers();
+      credits += greeting.buffers();
+      if (isExcess()) {
+        shut();
+      }
+    } finally {
+      state.unlock();
+    }
   }
 
   // Sending.
@@ -256,7 +271,7 @@ final class Link {
       post(buffer);
       due += counts ? 1 : 0;
       credits += given;
-      excess = mostCredits > 0 && credits > mostCredits;
+      excess = isExcess();
       if (given > 0) {
         moved();
       }
@@ -267,6 +282,11 @@ final class Link {
     if (excess) {
       end("it gave more credits than it has buffers");
     }
+  }
+
+  /** Whether the peer has given more credits than it has said that it has buffers. */
+  private boolean isExcess() {
+    return mostCredits > 0 && credits > mostCredits;
   }
 
   private void post(int buffer) {
@@ -304,23 +324,27 @@ final class Link {
 
   // The end.
 
-  /** Ends it: nothing is sent or received any more. Reports once. */
+  /**
+   * Ends it: nothing is sent or received any more. Reports once; while the connection is being
+   * made, not at all: whoever makes it finds out.
+   */
   void end(String why) {
-    if (shut()) {
+    boolean reports;
+    state.lock();
+    try {
+      reports = !closed && connection != null;
+      shut();
+    } finally {
+      state.unlock();
+    }
+    if (reports) {
       owner.ended(this, why);
     }
   }
 
-  private boolean shut() {
-    state.lock();
-    try {
-      boolean first = !closed;
-      closed = true;
-      progress.signalAll();
-      return first;
-    } finally {
-      state.unlock();
-    }
+  private void shut() {
+    closed = true;
+    progress.signalAll();
   }
 
   boolean isClosed() {
@@ -352,9 +376,16 @@ final class Link {
 
   /** Disconnects; its memory stays until {@link #free}. */
   void close() {
-    shut();
-    if (connection != null) {
-      connection.close();
+    RdmaConnection made;
+    state.lock();
+    try {
+      shut();
+      made = connection;
+    } finally {
+      state.unlock();
+    }
+    if (made != null) {
+      made.close();
     }
   }
 

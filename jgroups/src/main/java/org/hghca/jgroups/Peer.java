@@ -64,7 +64,8 @@ final class Peer {
   }
 
   boolean isConnected() {
-    return link != null;
+    Link open = link;
+    return open != null && !open.isClosed();
   }
 
   /**
@@ -91,18 +92,10 @@ final class Peer {
       waitingBytes += length;
       if (!connecting && !accepting) {
         connecting = true;
-        connector.run(this::connect);
+        int attempt = ++attempts;
+        connector.run(() -> connect(attempt));
       }
       return true;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private int nextAttempt() {
-    lock.lock();
-    try {
-      return ++attempts;
     } finally {
       lock.unlock();
     }
@@ -118,9 +111,9 @@ final class Peer {
     }
   }
 
-  private void connect() {
+  private void connect(int attempt) {
     try {
-      Link made = connector.connect(this, nextAttempt());
+      Link made = connector.connect(this, attempt);
       if (made == null) {
         awaitOther();
       } else {

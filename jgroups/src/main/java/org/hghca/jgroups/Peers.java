@@ -193,12 +193,17 @@ final class Peers implements AutoCloseable, Link.Owner, Peer.Connector {
       link = poller.add(n -> new Link(peer.address(), n, domain, settings, this));
       open.add(link);
       RdmaConnection made = way.take(options(attempt, link));
-      Greeting greeting =
-          asked.orElseGet(() -> Greeting.of(made.peerData()).orElseThrow(() -> foreign(peer)));
+      link.connected(made);
       if (asked.isEmpty()) {
-        peer.answered(greeting);
+        Greeting answer = Greeting.of(made.peerData()).orElseThrow(() -> foreign(peer));
+        peer.answered(answer);
+        link.begin(answer);
+      } else {
+        link.begin(asked.get());
       }
-      link.begin(made, greeting);
+      if (link.isClosed()) {
+        throw new VerbsException(Errno.ECONNRESET, "it has ended at once");
+      }
       log.debug("%s: connected to %s", address, peer.address());
       return link;
     } catch (VerbsException e) {
@@ -286,7 +291,7 @@ final class Peers implements AutoCloseable, Link.Owner, Peer.Connector {
         .filter(Objects::nonNull)
         .map(Peer::leave)
         .filter(Objects::nonNull)
-        .forEach(this::close);
+        .forEach(link -> run(() -> close(link)));
   }
 
   long connected() {
@@ -298,16 +303,22 @@ final class Peers implements AutoCloseable, Link.Owner, Peer.Connector {
     return String.join("\n", peers.values().stream().map(Peer::toString).sorted().toList());
   }
 
-  /** Sends what is under way, for at most so long, and ends all connections. */
+  /**
+   * Sends what is under way, for at most so long, and ends all connections; a thread that is
+   * interrupted does not wait.
+   */
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     closed = true;
-    List<Link> links = peers.values().stream().map(Peer::leave).filter(Objects::nonNull).toList();
-    for (Link link : links) {
-      link.drain(settings.sendTimeout());
+    try {
+      for (Link link : peers.values().stream().map(Peer::leave).filter(Objects::nonNull).toList()) {
+        link.drain(settings.sendTimeout());
+      }
+      tasks.shutdownNow();
+      var _ = tasks.awaitTermination(settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
     }
-    tasks.shutdownNow();
-    var _ = tasks.awaitTermination(settings.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
     open.forEach(this::close);
     server.close();
     poller.stop();

@@ -134,11 +134,21 @@ final class Poller implements AutoCloseable {
     }
   }
 
-  /** Ends the thread. */
-  void stop() throws InterruptedException {
+  /** Ends the thread, which is in the midst of a step at most. */
+  void stop() {
     closed = true;
-    thread.interrupt();
-    thread.join();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      thread.interrupt();
+      try {
+        thread.join();
+      } catch (InterruptedException _) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
     freeRetired();
   }
 

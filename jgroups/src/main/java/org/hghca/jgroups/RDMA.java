@@ -217,8 +217,6 @@ public class RDMA extends TP {
       if (opened != null) {
         opened.close();
       }
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
     } catch (VerbsException e) {
       log.error("%s: closing the device: %s", local_addr, e.getMessage());
     }
@@ -269,7 +267,7 @@ public class RDMA extends TP {
       known.addAll(present);
     }
     if (!left.isEmpty()) {
-      timer.schedule(() -> leave(left), GRACE_SECONDS, TimeUnit.SECONDS);
+      var _ = timer.schedule(() -> leave(left), GRACE_SECONDS, TimeUnit.SECONDS);
     }
   }
 

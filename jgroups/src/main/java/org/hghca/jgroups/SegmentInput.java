@@ -55,7 +55,7 @@ final class SegmentInput implements DataInput {
 
   @Override
   public int skipBytes(int count) {
-    int skipped = (int) Math.clamp(end - at, 0, Math.max(count, 0));
+    int skipped = Math.clamp(end - at, 0, Math.max(count, 0));
     at += skipped;
     return skipped;
   }

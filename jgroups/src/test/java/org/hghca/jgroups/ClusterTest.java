@@ -109,23 +109,36 @@ class ClusterTest {
   }
 
   @Test
-  void mapsOfThreeMembersHaveTheSameEntries() throws Exception {
+  void mapsOfThreeMembersHaveTheSameEntriesAndWhoComesLaterGetsThem() throws Exception {
     List<ReplicatedHashMap<Integer, byte[]>> maps = new ArrayList<>();
     for (int number = 1; number <= 3; number++) {
-      Member member = Member.of("m" + number, locator.formatted(number, medium));
-      members.add(member);
-      ReplicatedHashMap<Integer, byte[]> map = new ReplicatedHashMap<>(member.channel);
-      map.setBlockingUpdates(true);
-      member.connect("c" + medium);
-      map.start(Member.SOON.toMillis());
-      maps.add(map);
+      maps.add(map(number));
+    }
+    members.getFirst().awaitMembers(3);
+    members.get(1).awaitMembers(3);
+    for (int number = 0; number < 3; number++) {
       for (int key = 0; key < ENTRIES; key++) {
-        map.put(number * ENTRIES + key, content(number * ENTRIES + key, 10 * key));
+        maps.get(number).put(number * ENTRIES + key, content(key, 10 * key));
       }
     }
-    for (ReplicatedHashMap<Integer, byte[]> map : maps) {
-      assertThat(map).hasSize(3 * ENTRIES);
-      map.forEach((key, value) -> assertThat(value).isEqualTo(content(key, 10 * (key % ENTRIES))));
-    }
+    maps.forEach(map -> awaitEntries(map, 3 * ENTRIES));
+    ReplicatedHashMap<Integer, byte[]> later = map(4);
+    later.start(Member.SOON.toMillis());
+    awaitEntries(later, 3 * ENTRIES);
+  }
+
+  private ReplicatedHashMap<Integer, byte[]> map(int number) throws Exception {
+    Member member = Member.of("m" + number, locator.formatted(number, medium));
+    members.add(member);
+    ReplicatedHashMap<Integer, byte[]> map = new ReplicatedHashMap<>(member.channel);
+    member.connect("c" + medium);
+    return map;
+  }
+
+  private static void awaitEntries(ReplicatedHashMap<Integer, byte[]> map, int size) {
+    Member.await(() -> map.size() == size);
+    assertThat(map).hasSize(size);
+    map.forEach(
+        (key, value) -> assertThat(value).isEqualTo(content(key % ENTRIES, 10 * (key % ENTRIES))));
   }
 }

@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jgroups.BytesMessage;
 import org.jgroups.JChannel;
 import org.jgroups.Message;
 import org.jgroups.Receiver;
-import org.jgroups.View;
 
 /** A member of a cluster, by the stack of the jar; members of one process find each other in it. */
 final class Member implements AutoCloseable, Receiver {
@@ -23,7 +23,6 @@ final class Member implements AutoCloseable, Receiver {
 
   final JChannel channel;
   final BlockingQueue<Message> received = new LinkedBlockingQueue<>();
-  private final BlockingQueue<View> views = new LinkedBlockingQueue<>();
 
   private Member(JChannel channel) {
     this.channel = channel;
@@ -71,14 +70,18 @@ final class Member implements AutoCloseable, Receiver {
   }
 
   /** Waits until the cluster has so many members. */
-  Member awaitMembers(int count) throws InterruptedException {
-    long deadline = System.nanoTime() + SOON.toNanos();
-    View view = channel.getView();
-    while (view == null || view.size() != count) {
-      view = views.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-      assertThat((Object) view).as("a view of %d members", count).isNotNull();
-    }
+  Member awaitMembers(int count) {
+    await(() -> channel.getView().size() == count);
+    assertThat(channel.getView().getMembers()).hasSize(count);
     return this;
+  }
+
+  /** Waits until something holds, or for long enough; the caller asserts what it waits for. */
+  static void await(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + SOON.toNanos();
+    while (!condition.getAsBoolean() && System.nanoTime() < deadline) {
+      Thread.onSpinWait();
+    }
   }
 
   /** Sends to a member. */
@@ -104,11 +107,6 @@ final class Member implements AutoCloseable, Receiver {
   @Override
   public void receive(Message message) {
     received.add(message);
-  }
-
-  @Override
-  public void viewAccepted(View view) {
-    views.add(view);
   }
 
   @Override

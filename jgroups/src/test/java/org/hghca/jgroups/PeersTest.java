@@ -53,7 +53,7 @@ class PeersTest {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
       peers.close();
       hca.close();
     }
