@@ -25,11 +25,11 @@ final class SegmentInput implements DataInput {
   private long end;
 
   /** Points at a part of memory. */
-  SegmentInput of(MemorySegment source, long offset, long length) {
-    Objects.checkFromIndexSize(offset, length, source.byteSize());
+  SegmentInput of(MemorySegment source, long offset, long size) {
+    Objects.checkFromIndexSize(offset, size, source.byteSize());
     memory = source;
     at = offset;
-    end = offset + length;
+    end = offset + size;
     return this;
   }
 

@@ -59,6 +59,7 @@ class FallbackTest {
         accepted.write(Sockets.bytes("tcp"));
         assertThat(Sockets.text(client, 3)).isEqualTo("tcp");
       }
+      assertThat(device.lastConnect.await(Long.MAX_VALUE)).isTrue();
       assertThat(device.lastConnect.cancelled).isTrue();
       assertThat(provider.counters().platformStreams()).isEqualTo(1);
     }

@@ -60,7 +60,7 @@ final class MemoryConnect implements PendingConnect {
   @Override
   public void watch(Runnable onChange) {
     if (onChange != null) {
-      var unused = result.whenComplete((stream, failure) -> onChange.run());
+      var _ = result.whenComplete((_, _) -> onChange.run());
     }
   }
 

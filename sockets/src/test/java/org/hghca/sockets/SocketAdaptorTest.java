@@ -79,6 +79,7 @@ class SocketAdaptorTest {
     }
   }
 
+  @SuppressWarnings("try") // one is closed before the end
   @Test
   void statesThatForbidACallAreSocketExceptions() throws IOException {
     try (Socket client = provider.openSocketChannel().socket()) {

@@ -1,5 +1,6 @@
 package org.hghca.sockets;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -90,8 +91,8 @@ class SocketChannelTest {
     assertThat(client.write(sources)).isEqualTo(6);
     assertThat(accepted.read(targets)).isEqualTo(6);
 
-    assertThat(new String(targets[0].array(), 0, 3)).isEqualTo("abc");
-    assertThat(new String(targets[1].array(), 0, 3)).isEqualTo("def");
+    assertThat(new String(targets[0].array(), 0, 3, UTF_8)).isEqualTo("abc");
+    assertThat(new String(targets[1].array(), 0, 3, UTF_8)).isEqualTo("def");
     assertThat(targets[1].position()).isEqualTo(3);
   }
 
@@ -252,6 +253,7 @@ class SocketChannelTest {
   }
 
   @Test
+  @SuppressWarnings("AddressSelection") // the very address that the program names
   void addressesAreThoseThatTheProgramNames() throws IOException {
     RdmaSelectorProvider everywhere =
         Sockets.provider(device, "org.hghca.sockets.networks", "10.0.0.0/8,127.0.0.0/8");

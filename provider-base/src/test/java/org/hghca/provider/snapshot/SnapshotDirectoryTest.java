@@ -1,5 +1,6 @@
 package org.hghca.provider.snapshot;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -169,7 +170,7 @@ class SnapshotDirectoryTest {
     Path version = write("version", other);
     Path cut = write("cut", SampleSnapshots.encoded().limit(200));
     Path empty = write("empty", ByteBuffer.allocate(0));
-    Path text = write("text", ByteBuffer.wrap("# TYPE ".repeat(50).getBytes()));
+    Path text = write("text", ByteBuffer.wrap("# TYPE ".repeat(50).getBytes(UTF_8)));
     ByteBuffer odd = SampleSnapshots.encoded().order(ByteOrder.LITTLE_ENDIAN);
     Path writing = write("writing", odd.putLong(SnapshotLayout.SEQUENCE_AT, 3));
     Path link = Files.createSymbolicLink(folder.resolve("link.counters"), Path.of("/etc/hostname"));
