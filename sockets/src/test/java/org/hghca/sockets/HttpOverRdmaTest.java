@@ -72,6 +72,7 @@ class HttpOverRdmaTest {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-Dhghca.runtime.dir=" + runtime,
+                "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile"),
                 "-Djava.nio.channels.spi.SelectorProvider=" + RdmaSelectorProvider.class.getName(),
                 "-Dorg.hghca.sockets.devices=" + device,
                 "-Dorg.hghca.sockets.networks=" + networks,

@@ -121,7 +121,7 @@ public final class SocketPolicy {
         place.orElseThrow(
             () ->
                 new BindException(
-                    "Cannot assign requested address: %s is in -D%s, and no device of -D%s has it"
+                    "Cannot assign requested address: %s is in %s, and no device of %s has it"
                         .formatted(
                             local.getHostAddress(),
                             SocketSettings.NETWORKS,
@@ -189,8 +189,8 @@ public final class SocketPolicy {
 
   private static SocketException noAddress(InetAddress remote) {
     return new SocketException(
-        ("no device has an address of the family of %s: -D%s names a device with one, with ip=,"
-                + " or -D%s leaves the network out")
+        ("no device has an address of the family of %s: %s names a device with one, with ip=,"
+                + " or %s leaves the network out")
             .formatted(remote.getHostAddress(), SocketSettings.DEVICES, SocketSettings.NETWORKS));
   }
 
@@ -252,7 +252,8 @@ public final class SocketPolicy {
   private static void checkAddresses(List<Place> places) throws SocketException {
     if (places.isEmpty()) {
       throw new SocketException(
-          "there is no RDMA device: -D%s names one".formatted(SocketSettings.DEVICES));
+          "there is no RDMA device: JDK_JAVA_OPTIONS=-D%s=<locator> names one"
+              .formatted(SocketSettings.DEVICES));
     }
     Set<InetAddress> seen = new HashSet<>();
     for (Place place : places) {

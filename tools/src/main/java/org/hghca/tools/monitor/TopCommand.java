@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
       "Show what the running programs of this user do with their devices, and each of their queue"
           + " pairs: bytes and requests a second, errors since the beginning.",
       "Ctrl-C ends it. Programs show their counters twice a second, unless they were started with"
-          + " -Dhghca.counters=off."
+          + " JDK_JAVA_OPTIONS=-Dhghca.counters=off."
     })
 public final class TopCommand implements Callable<Integer> {
   private static final int STANDARD_OUTPUT = 1;

@@ -22,11 +22,11 @@ class StreamMediumTest {
   private final Medium client;
 
   StreamMediumTest() throws IOException {
-    server =
-        new StreamMedium(
-            "the client", toServer, new PipedOutputStream(toClient), LIMIT, ended::countDown);
-    client =
-        new StreamMedium("the server", toClient, new PipedOutputStream(toServer), LIMIT, () -> {});
+    // Both pipes are connected before one is read.
+    PipedOutputStream ofServer = new PipedOutputStream(toClient);
+    PipedOutputStream ofClient = new PipedOutputStream(toServer);
+    server = new StreamMedium("the client", toServer, ofServer, LIMIT, ended::countDown);
+    client = new StreamMedium("the server", toClient, ofClient, LIMIT, () -> {});
   }
 
   @Test
