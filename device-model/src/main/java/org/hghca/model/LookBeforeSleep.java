@@ -2,33 +2,45 @@ package org.hghca.model;
 
 /**
  * Whether a thread that waits for an event looks at the network itself for a moment before it
- * sleeps: to be woken takes as long as many answers do. It does as long as that finds something,
- * and tries again now and then. On one processor it never does. What threads change here at the
- * same time are estimates.
+ * parks, or sleeps there for what comes: to be woken by another thread takes as long as many
+ * answers do. It does as long as that finds something, and tries again now and then. What threads
+ * change here at the same time are estimates.
  */
 final class LookBeforeSleep {
   /** How long it looks, in nanoseconds: about as long as it takes to be woken. */
   static final long LONGEST = 50_000;
 
+  /** How long it sleeps there, in nanoseconds: what then wakes it is no hurry. */
+  static final long LONGEST_SLEEP = 1_000_000;
+
   /** Most waits in a row that do not look. */
   static final int MOST_SKIPPED = 64;
 
-  private final boolean alone;
+  private final boolean never;
   private int skip;
   private int nextSkip = 1;
 
+  private LookBeforeSleep(boolean never) {
+    this.never = never;
+  }
+
   /**
-   * It looks.
+   * For looks, which on one processor would only keep that from whoever is looked for.
    *
    * @param processors how many this process may use
    */
-  LookBeforeSleep(int processors) {
-    alone = processors == 1;
+  static LookBeforeSleep spinning(int processors) {
+    return new LookBeforeSleep(processors == 1);
+  }
+
+  /** For sleeps at the network. */
+  static LookBeforeSleep sleeping() {
+    return new LookBeforeSleep(false);
   }
 
   /** Whether this wait looks. */
   boolean looks() {
-    if (alone) {
+    if (never) {
       return false;
     }
     if (skip > 0) {

@@ -20,6 +20,9 @@ import org.hghca.wire.link.ReceiveBatch;
  * simulation, except the methods that the poller calls.
  */
 final class Network implements Medium, LinkUser, CallerRuns.Arrival {
+  /** A look that takes a system call takes as long as some ten polls that find nothing. */
+  private static final int SYSTEM_CALL_EVERY = EmulatedFunction.IDLE_EVERY / 8;
+
   private final Link link;
   private final Participant participant;
   private final EthernetPort port;
@@ -32,7 +35,8 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   private volatile LinkPoller.Attachment attachment;
 
   private final LookBeforeSleep looking =
-      new LookBeforeSleep(Runtime.getRuntime().availableProcessors());
+      LookBeforeSleep.spinning(Runtime.getRuntime().availableProcessors());
+  private final LookBeforeSleep sleeping = LookBeforeSleep.sleeping();
   private boolean up;
 
   /** What the link is read into, and whether it has more than was taken; used under the lock. */
@@ -42,6 +46,9 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   /** Whether a thread that polls reads it. */
   private boolean polled;
+
+  /** How many packets, and runs of packets, have come since it began to read. */
+  private int came;
 
   /**
    * Makes it the medium of a port.
@@ -120,6 +127,12 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     return present == null || present.hasDelivered(time);
   }
 
+  /** Who polls and has got one message often answers it. */
+  @Override
+  public boolean sendsSoon() {
+    return polled && came == 1 && link.sendsTogether();
+  }
+
   @Override
   public boolean findsNeighbors() {
     return true;
@@ -177,6 +190,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   public boolean read(Link from, ReceiveBatch batch, boolean waits) {
     reading = batch;
     polled = !waits;
+    came = 0;
     try {
       return callerRuns.arrived(participant, this, waits);
     } finally {
@@ -205,6 +219,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   /** A run has come, before which everything was taken. */
   private PacketRun.Outcome take(PacketRun run) {
+    came++;
     if (port.hasArrived()) {
       return PacketRun.Outcome.LATER;
     }
@@ -215,6 +230,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   @Override
   public void arrived(ReceiveBatch batch) {
+    came += batch.count();
     for (int i = 0; i < batch.count(); i++) {
       take(batch.exchange(i, port.pool().take()));
     }
@@ -258,11 +274,23 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     }
   }
 
-  /** Reads on the calling thread for a moment, where waits are short. */
+  /** Reads on the calling thread for a moment, and sleeps for what comes, where waits are short. */
   void beforeSleep(BooleanSupplier happened) {
     LinkPoller.Attachment present = attachment;
-    if (present == null || Thread.currentThread().isVirtual() || !looking.looks()) {
+    if (present == null) {
       return;
+    }
+    boolean found =
+        !Thread.currentThread().isVirtual() // it would keep its carrier
+            && (looks(present, happened) || sleeps(present, happened));
+    if (!found) {
+      present.endPolling(); // it may have polled before, too
+    }
+  }
+
+  private boolean looks(LinkPoller.Attachment present, BooleanSupplier happened) {
+    if (!looking.looks()) {
+      return false;
     }
     long end = System.nanoTime() + LookBeforeSleep.LONGEST;
     present.beginPolling();
@@ -270,12 +298,40 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
       present.read();
       if (happened.getAsBoolean()) {
         looking.found();
-        return;
+        return true;
       }
       Thread.onSpinWait();
     } while (System.nanoTime() - end < 0);
     looking.missed();
-    present.endPolling();
+    return false;
+  }
+
+  private boolean sleeps(LinkPoller.Attachment present, BooleanSupplier happened) {
+    if (!sleeping.looks()) {
+      return false;
+    }
+    long end = System.nanoTime() + LookBeforeSleep.LONGEST_SLEEP;
+    do {
+      if (!present.sleep(happened)) {
+        break;
+      }
+      present.read();
+      if (happened.getAsBoolean()) {
+        sleeping.found();
+        return true;
+      }
+      Thread.yield(); // another thread may have what has come, and need the processor
+    } while (System.nanoTime() - end < 0);
+    sleeping.missed();
+    return false;
+  }
+
+  /** What a thread in {@link #beforeSleep} waits for may have happened. */
+  void happened() {
+    LinkPoller.Attachment present = attachment;
+    if (present != null) {
+      present.wakes();
+    }
   }
 
   /** The calling thread reads again and again. */
@@ -294,9 +350,9 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     }
   }
 
-  /** A link that needs no system call is looked at with each poll. */
+  /** A link that needs no system call is looked at with each poll, another one as often as pays. */
   int idleEvery() {
-    return link.sleeps() ? 1 : EmulatedFunction.IDLE_EVERY;
+    return link.sleeps() ? 1 : SYSTEM_CALL_EVERY;
   }
 
   /** Ends the link, and waits until nothing arrives from it any longer. Under no lock. */

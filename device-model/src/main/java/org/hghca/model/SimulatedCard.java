@@ -67,6 +67,13 @@ final class SimulatedCard implements Participant {
     }
   }
 
+  /** As {@code PciFunction.happened}. */
+  void happened() {
+    if (network != null) {
+      network.happened();
+    }
+  }
+
   /** As {@code PciFunction.beginPolling}. */
   void beginPolling() {
     if (network != null) {

@@ -386,6 +386,11 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   @Override
+  public void happened() {
+    driven.happened();
+  }
+
+  @Override
   public void beginPolling() {
     driven.beginPolling();
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class LookBeforeSleepTest {
-  private final LookBeforeSleep looking = new LookBeforeSleep(2);
+  private final LookBeforeSleep looking = LookBeforeSleep.spinning(2);
 
   private int skipped() {
     int skipped = 0;
@@ -25,7 +25,7 @@ class LookBeforeSleepTest {
 
   @Test
   void neverLooksOnOneProcessor() {
-    assertThat(new LookBeforeSleep(1).looks()).isFalse();
+    assertThat(LookBeforeSleep.spinning(1).looks()).isFalse();
   }
 
   @Test

@@ -78,6 +78,9 @@ public interface EmulatedFunction extends AutoCloseable {
   /** As {@code PciFunction.beforeSleep}. */
   default void beforeSleep(BooleanSupplier happened) {}
 
+  /** As {@code PciFunction.happened}. */
+  default void happened() {}
+
   /** As {@code PciFunction.beginPolling}. */
   default void beginPolling() {}
 

@@ -112,6 +112,11 @@ public abstract class ForwardingFunction implements PciFunction {
   }
 
   @Override
+  public void happened() {
+    function.happened();
+  }
+
+  @Override
   public void beginPolling() {
     function.beginPolling();
   }

@@ -139,11 +139,15 @@ public interface PciFunction extends AutoCloseable {
   /**
    * The calling thread is about to sleep until something has happened, such as an event of the
    * device, and holds no lock. A device in software may do its work on the thread for some 50 us
-   * before that, where waits have been short. Returns when it has happened, or it is time to sleep.
+   * before that, and let it sleep for some 2 ms for what comes to the device, where waits have been
+   * short. Returns when it has happened, or it is time to sleep.
    *
    * @param happened whether it has; soon back, under no lock
    */
   default void beforeSleep(BooleanSupplier happened) {}
+
+  /** What a thread in {@link #beforeSleep} waits for may have happened: it asks. Never waits. */
+  default void happened() {}
 
   /**
    * The calling thread polls from now on, for a moment at least: a device in software may leave

@@ -150,6 +150,11 @@ public final class EthernetPort {
     return medium != null && medium.losesPackets();
   }
 
+  /** Whether an acknowledgement may wait for what is sent next; see {@link Medium#sendsSoon}. */
+  public boolean sendsSoon() {
+    return medium != null && medium.sendsSoon();
+  }
+
   /** Whether packets need no Ethernet address of their destination, as the medium finds it. */
   public boolean findsNeighbors() {
     return medium != null && medium.findsNeighbors();

@@ -56,6 +56,14 @@ public interface Medium {
   }
 
   /**
+   * Whether the thread of this step is likely to send more at once, so that an acknowledgement may
+   * leave with that: it is sent at the latest in the next step, or by a command.
+   */
+  default boolean sendsSoon() {
+    return false;
+  }
+
+  /**
    * Whether everything that had come by a time is delivered; where it is not, it soon is.
    *
    * @param time by the clock of the port's owner

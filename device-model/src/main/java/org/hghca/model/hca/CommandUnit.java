@@ -100,7 +100,7 @@ final class CommandUnit {
       }
     }
     // Commands see the contexts as the transport left them.
-    transport.settle();
+    transport.beforeCommand();
     boolean done = dispatch(command, opModifier, in, modifier);
     queuePairs.forgetDecoded();
     if (done && command.outboxSize() > 0) {

@@ -33,6 +33,9 @@ final class Endpoint {
   /** Whether the endpoint is in the queue of those with something to send. */
   boolean scheduled;
 
+  /** Whether its acknowledgement waits for what it sends next. */
+  boolean held;
+
   /** Whether a packet has arrived since the queue pair is in RTR. */
   boolean established;
 

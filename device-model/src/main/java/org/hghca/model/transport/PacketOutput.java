@@ -53,6 +53,11 @@ final class PacketOutput {
     port.pool().giveBack(packet);
   }
 
+  /** Whether an acknowledgement may wait for what is sent next. */
+  boolean sendsSoon() {
+    return port.sendsSoon();
+  }
+
   /** Whether a connection may send a packet now, without a turn. */
   boolean sendsAtOnce(Endpoint endpoint) {
     return !endpoint.rate.isLimited() && port.hasRoom();

@@ -485,8 +485,12 @@ final class Responder implements ReceiveSide {
       sent++;
     }
     if (answer != NOTHING && owed.isEmpty() && sent < budget) {
-      sendAnswer(qp);
-      sent++;
+      if (answer == Aeth.ACK && !endpoint.held && output.sendsSoon()) {
+        schedule.hold(endpoint);
+      } else {
+        sendAnswer(qp);
+        sent++;
+      }
     }
     return sent;
   }

@@ -8,6 +8,10 @@ import java.util.ArrayDeque;
  */
 final class Schedule {
   private final ArrayDeque<Endpoint> waiting = new ArrayDeque<>();
+
+  /** The one whose acknowledgement may leave with what it sends next; null for none. */
+  private Endpoint held;
+
   private final Timers timers = new Timers();
 
   /** Of the turns that rate limits have put off. */
@@ -40,6 +44,31 @@ final class Schedule {
     Endpoint next = waiting.poll();
     next.scheduled = false;
     return next;
+  }
+
+  /** An endpoint has an acknowledgement to send, for which it waits until it sends more. */
+  void hold(Endpoint endpoint) {
+    release();
+    endpoint.held = true;
+    held = endpoint;
+  }
+
+  boolean hasHeld() {
+    return held != null;
+  }
+
+  /** Takes the one that is held; null where none is. */
+  Endpoint takeHeld() {
+    Endpoint taken = held;
+    held = null;
+    return taken;
+  }
+
+  /** The one that is held waits no longer. */
+  void release() {
+    if (held != null) {
+      add(takeHeld());
+    }
   }
 
   /** The sender of an endpoint is woken, instead of when it was to be. */
@@ -80,5 +109,6 @@ final class Schedule {
   /** No endpoint is left. */
   void clear() {
     waiting.clear();
+    held = null;
   }
 }

@@ -355,7 +355,10 @@ public final class Transport {
 
   /** Whether {@link #run} has something to do at a time. */
   public boolean isDue(long nanos) {
-    return !schedule.isEmpty() || errors.hasFailed() || nextDeadline() <= nanos;
+    return !schedule.isEmpty()
+        || schedule.hasHeld()
+        || errors.hasFailed()
+        || nextDeadline() <= nanos;
   }
 
   /**
@@ -375,6 +378,9 @@ public final class Transport {
       schedule.add(endpoints[due.qpn]);
     }
     worked |= endFailed();
+    if (!port.sendsSoon()) {
+      schedule.release();
+    }
     int left = budget;
     while (left > 0 && !schedule.isEmpty() && port.hasRoom()) {
       worked = true;
@@ -415,11 +421,17 @@ public final class Transport {
     return endpoint.receiver.owesData() ? 1 : Math.max(1, endpoint.receiver.respond(qp, 1));
   }
 
+  /** Responds and sends; an acknowledgement that was held follows what it was held for. */
   private int fullTurn(Endpoint endpoint, ConnectionContext qp, int burst) {
-    int sent = endpoint.receiver.respond(qp, burst);
+    boolean held = endpoint.held;
+    int sent = held ? 0 : endpoint.receiver.respond(qp, burst);
     if (qp.state.sends()) {
       sent += endpoint.sender.send(qp, burst - sent);
       reportDrained(endpoint, qp);
+    }
+    if (held) {
+      sent += endpoint.receiver.respond(qp, burst - sent);
+      endpoint.held = false;
     }
     if (sent >= burst) {
       schedule.add(endpoint);
@@ -430,6 +442,19 @@ public final class Transport {
   /** When {@link #run} must be called at the latest, {@code Long.MAX_VALUE} for no such time. */
   public long nextDeadline() {
     return schedule.nextDeadline();
+  }
+
+  /**
+   * Software may read and change all contexts from now on, and end a connection: what it owes its
+   * peer leaves first.
+   */
+  public void beforeCommand() {
+    Endpoint owing = schedule.takeHeld();
+    ConnectionContext qp = owing != null && find(owing.qpn) == owing ? load(owing) : null;
+    if (qp != null) {
+      owing.receiver.respond(qp, 1);
+    }
+    settle();
   }
 
   /** Stores back the context that is loaded, so that software may read and change all contexts. */

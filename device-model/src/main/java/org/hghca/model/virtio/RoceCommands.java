@@ -100,7 +100,7 @@ final class RoceCommands {
       command.fill((byte) 0);
       chain.read(host, NetControl.HEADER_SIZE, command, known.dataSize());
       MemorySegment data = answer.asSlice(NetControl.ACK_SIZE);
-      transport.settle();
+      transport.beforeCommand();
       if (execute(known, chain, data)) {
         answer.set(ValueLayout.JAVA_BYTE, 0, (byte) NetControl.OK);
       } else {

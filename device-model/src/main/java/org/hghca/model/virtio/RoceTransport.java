@@ -76,8 +76,8 @@ final class RoceTransport implements ContextStore, EventSink {
   // ---- commands
 
   /** A command follows: objects are what the driver is to see. */
-  void settle() {
-    transport.settle();
+  void beforeCommand() {
+    transport.beforeCommand();
   }
 
   /** Whether the network lets the port send from an address. */

@@ -32,6 +32,10 @@ final class RawPeer implements Medium {
   final PacketPool pool = new PacketPool();
   final Station station;
   long now;
+
+  /** Whether the station's next step is that of a thread that polls and has got one packet. */
+  boolean sendsSoon;
+
   private final List<Came> came = new ArrayList<>();
 
   RawPeer(Service service) {
@@ -45,6 +49,11 @@ final class RawPeer implements Medium {
   @Override
   public boolean isUp() {
     return true;
+  }
+
+  @Override
+  public boolean sendsSoon() {
+    return sendsSoon;
   }
 
   @Override

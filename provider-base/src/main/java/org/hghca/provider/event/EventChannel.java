@@ -24,7 +24,7 @@ import org.hghca.vfio.PciFunction;
 public final class EventChannel extends Resource
     implements CompletionChannel, ContextCounters.Counted {
   /** Waits that are shorter only sleep. */
-  private static final Duration SHORT = Duration.ofMillis(1);
+  private static final Duration SHORT = Duration.ofMillis(5);
 
   private final Context context;
   private final Health health;
@@ -118,6 +118,7 @@ public final class EventChannel extends Resource
   /** A completion queue has completions to poll. */
   public <Q extends Resource & CompletionQueue> void give(Q queue) {
     events.give(queue);
+    function.happened();
   }
 
   /** A completion queue is closed: its untaken events are dropped. */
@@ -147,10 +148,12 @@ public final class EventChannel extends Resource
   @Override
   public Optional<CompletionQueue> await(Duration limit) throws InterruptedException {
     checkOpen();
-    if (limit.compareTo(SHORT) > 0) {
-      look();
+    if (limit.compareTo(SHORT) <= 0) {
+      return events.await(limit);
     }
-    return events.await(limit);
+    long before = System.nanoTime();
+    look();
+    return events.await(limit.minusNanos(System.nanoTime() - before));
   }
 
   private void look() {

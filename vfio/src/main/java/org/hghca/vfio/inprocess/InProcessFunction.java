@@ -239,6 +239,11 @@ public final class InProcessFunction implements PciFunction {
   }
 
   @Override
+  public void happened() {
+    device.happened();
+  }
+
+  @Override
   public void beginPolling() {
     device.beginPolling();
   }

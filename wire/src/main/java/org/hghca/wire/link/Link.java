@@ -78,6 +78,11 @@ public interface Link extends AutoCloseable {
     return true;
   }
 
+  /** Whether two packets that leave together cost much less than one after the other. */
+  default boolean sendsTogether() {
+    return false;
+  }
+
   /** KiB that it buffers for an address; by default what fits into that of a UDP socket. */
   default int window() {
     return 128;

@@ -21,7 +21,7 @@ final class LinkEvents {
   private static final int MODIFY = 3;
 
   /** {@code struct epoll_event}: events, and their data, here the link's index. */
-  private static final int EVENT = 12;
+  static final int EVENT = 12;
 
   private static final int EVENT_DATA = 4;
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -138,11 +138,16 @@ final class LinkEvents {
 
   /** The index of the link that an event is of, or {@link #WAKE}, which this ends. */
   int place(int event) {
-    int index = events.get(INT, (long) event * EVENT + EVENT_DATA);
+    int index = index(events, event);
     if (index == WAKE) {
       linux.read(wakeup, count);
     }
     return index;
+  }
+
+  /** The index that an event has. */
+  static int index(MemorySegment events, int event) {
+    return events.get(INT, (long) event * EVENT + EVENT_DATA);
   }
 
   /** Milliseconds, rounded up; -1 where there is no deadline. */

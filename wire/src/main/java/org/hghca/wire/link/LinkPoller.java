@@ -2,6 +2,7 @@ package org.hghca.wire.link;
 
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
@@ -19,6 +20,12 @@ public final class LinkPoller {
 
   /** So long the poller's thread waits for events at most where other threads read a link. */
   private static final long SOON = 500_000;
+
+  /**
+   * So long after another thread has slept at a link the poller's thread does not wake with it,
+   * while the link is left to that thread.
+   */
+  private static final long DOZES = 10_000_000;
 
   /** So long it looks at most before it asks the system for events of other links. */
   private static final long LOOK = 500_000;
@@ -138,6 +145,19 @@ public final class LinkPoller {
     void endPolling();
 
     /**
+     * Sleeps on the calling thread until something comes, another thread {@link #wakes} it, or a
+     * moment has passed: in place of the poller's thread, which leaves the link to the caller
+     * meanwhile. Returns at once where something has come.
+     *
+     * @param happened whether what the caller waits for has happened; asked once before it sleeps
+     * @return false where another thread sleeps so, or none can
+     */
+    boolean sleep(BooleanSupplier happened);
+
+    /** What a thread in {@link #sleep} waits for may have happened. Never waits. */
+    void wakes();
+
+    /**
      * Whether the user has got everything that had come by a time. Where it has not, the link is
      * read soon.
      *
@@ -171,6 +191,17 @@ public final class LinkPoller {
     private final ReentrantLock busy = new ReentrantLock(true);
 
     private boolean closed;
+
+    /** Where a waiting thread sleeps; null before one has, and where there are no descriptors. */
+    private volatile LinkSleep sleeping;
+
+    private boolean cannotSleep;
+
+    /** When one has slept there last. */
+    private volatile long sleptAt = System.nanoTime() - DOZES;
+
+    /** Whether a thread found another one asleep there, which is to give the link back. */
+    private volatile boolean othersWait;
 
     /** Where threads other than the poller's read into. */
     private ReceiveBatch own;
@@ -281,6 +312,79 @@ public final class LinkPoller {
     }
 
     @Override
+    public boolean sleep(BooleanSupplier happened) {
+      LinkSleep place = placeToSleep();
+      if (place == null || !place.enter()) {
+        othersWait = place != null;
+        return false;
+      }
+      sleptAt = System.nanoTime();
+      if (link.sleeps() && !leaves) {
+        pollSoon(); // else the event that this thread takes does not wake the poller's, which would
+        // sleep on while nothing tells it of what comes later
+      }
+      try {
+        if (tellsWhatComes() && !happened.getAsBoolean() && place.sleep()) {
+          link.woken();
+        }
+      } finally {
+        sleptAt = System.nanoTime();
+        polling.begins(); // the poller's thread leaves it to the caller further on
+        place.leave();
+        if (othersWait) {
+          othersWait = false;
+          endPolling();
+        }
+      }
+      return true;
+    }
+
+    /**
+     * Whether an event tells what comes from now on; where it may not, the caller reads at once.
+     */
+    private boolean tellsWhatComes() {
+      if (!link.sleeps()) {
+        return true;
+      }
+      if (!busy.tryLock()) {
+        return false; // never wait here: who has it may wait for this thread to close
+      }
+      try {
+        return !closed && user.sleep(link);
+      } finally {
+        busy.unlock();
+      }
+    }
+
+    private LinkSleep placeToSleep() {
+      LinkSleep place = sleeping;
+      if (place != null || cannotSleep) {
+        return place;
+      }
+      busy.lock();
+      try {
+        if (sleeping == null && !closed) {
+          sleeping = new LinkSleep(events, descriptors, index);
+        }
+        return sleeping;
+      } catch (LinkException e) {
+        LOG.debug("{}: waiting threads are woken by the links' thread", link.description(), e);
+        cannotSleep = true;
+        return null;
+      } finally {
+        busy.unlock();
+      }
+    }
+
+    @Override
+    public void wakes() {
+      LinkSleep place = sleeping;
+      if (place != null) {
+        place.wake();
+      }
+    }
+
+    @Override
     public boolean hasDelivered(long time) {
       if (deliveredUntil - time >= 0) {
         return true;
@@ -308,7 +412,7 @@ public final class LinkPoller {
       leaves = left;
       boolean hasCome = !left && link.sleeps() && !hasSleeping();
       isAwake = left || hasCome;
-      boolean arms = link.sleeps() || !left;
+      boolean arms = !left || link.sleeps() && System.nanoTime() - sleptAt > DOZES;
       if (isArmed != arms) {
         arm(arms);
       }
@@ -341,9 +445,10 @@ public final class LinkPoller {
       LOG.error("{} failed; it continues with what comes next", link.description(), e);
     }
 
-    /** Whether other threads read it now. */
+    /** Whether other threads read it now, or sleep for what comes. */
     boolean isLeft() {
-      return polling.isLeft();
+      LinkSleep place = sleeping;
+      return polling.isLeft() || place != null && place.isTaken();
     }
 
     /** Whether looking shows something that the poller's thread is to read. */
@@ -384,6 +489,14 @@ public final class LinkPoller {
           return;
         }
         closed = true;
+      } finally {
+        busy.unlock();
+      }
+      if (sleeping != null) {
+        sleeping.close(); // who sleeps there may wait for this lock before
+      }
+      busy.lock();
+      try {
         link.close();
         events.closeSet(descriptors);
       } finally {

@@ -125,6 +125,11 @@ final class UdpLink implements Link {
   }
 
   @Override
+  public boolean sendsTogether() {
+    return true;
+  }
+
+  @Override
   public int pathMtu() {
     return PathMtu.of(Math.min(address.mtu(), options.mtu().orElse(address.mtu())));
   }
