@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 final class Endpoint {
   private static final Logger LOG = LoggerFactory.getLogger(Endpoint.class);
 
-  private final RdmaStreamDevice device;
+  private final StreamResources resources;
   private final CmId id;
   private final StreamOptions options;
   private final int credits;
@@ -37,14 +37,14 @@ final class Endpoint {
    *
    * @throws VerbsException when the device cannot; nothing is left then, but the identifier
    */
-  Endpoint(RdmaStreamDevice device, CmId id, StreamOptions options) {
-    this.device = device;
+  Endpoint(StreamResources resources, CmId id, StreamOptions options) {
+    this.resources = resources;
     this.id = id;
     this.options = options;
     this.credits = options.receiveQueue();
     int sends = options.sendQueue() + SendWindow.CONTROLS;
     int receives = credits + SendWindow.CONTROLS + Incoming.GROUP;
-    place = device.engines().enter(sends + receives);
+    place = resources.engines().enter(sends + receives);
     try {
       make(options, sends, receives);
     } catch (VerbsException e) {
@@ -55,10 +55,10 @@ final class Endpoint {
 
   private void make(StreamOptions options, int sends, int receives) {
     int inline = Math.min(options.inline(), id.context().queryDevice().maxInline());
-    memory = new StreamMemory(device.domain(), options, inline);
+    memory = new StreamMemory(resources.domain(), options, inline);
     QueuePair queuePair =
         id.createQueuePair(
-            device.domain(),
+            resources.domain(),
             QueuePairConfig.rc(place.engine().queue(), place.engine().queue())
                 .sendDepth(sends)
                 .receiveDepth(receives)
@@ -71,7 +71,7 @@ final class Endpoint {
     stream = new RdmaStream(this);
     place.engine().attach(place.slot(), stream);
     in.post(receives);
-    device.made(this);
+    resources.made(this);
   }
 
   /** What the peer is told. */
@@ -143,11 +143,11 @@ final class Endpoint {
       out.close();
       in.close();
     }
-    device.close(id);
+    resources.close(id);
     if (memory != null) {
       memory.close();
     }
-    device.engines().leave(place);
-    device.closed(this);
+    resources.engines().leave(place);
+    resources.closed(this);
   }
 }

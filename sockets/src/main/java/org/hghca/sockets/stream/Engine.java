@@ -34,7 +34,7 @@ final class Engine implements AutoCloseable {
   private final CompletionChannel channel;
   private final CompletionQueue queue;
   private final Completions batch = new Completions(BATCH);
-  private final RdmaStream[] streams;
+  private final CompletionSink[] streams;
   private final Deque<Integer> freeSlots = new ArrayDeque<>();
   private final PollLock lock = new PollLock(this::poll);
 
@@ -58,7 +58,7 @@ final class Engine implements AutoCloseable {
    */
   Engine(Context context, int requests) {
     room = Math.max(requests, Math.min(ROOM, context.queryDevice().maxCqe()));
-    streams = new RdmaStream[room / StreamOptions.MIN_QUEUE];
+    streams = new CompletionSink[room / StreamOptions.MIN_QUEUE];
     for (int i = 0; i < streams.length; i++) {
       freeSlots.add(i);
     }
@@ -103,7 +103,7 @@ final class Engine implements AutoCloseable {
   }
 
   /** A stream takes completions from now on. */
-  void attach(int slot, RdmaStream stream) {
+  void attach(int slot, CompletionSink stream) {
     lock.exclusively(() -> streams[slot] = stream);
   }
 
@@ -157,7 +157,7 @@ final class Engine implements AutoCloseable {
 
   private void pass(int index) {
     long id = batch.wrId(index);
-    RdmaStream stream = streams[RequestId.slot(id)];
+    CompletionSink stream = streams[RequestId.slot(id)];
     if (stream == null) {
       return; // it has ended
     }
@@ -175,7 +175,7 @@ final class Engine implements AutoCloseable {
   private void fail(VerbsException cause) {
     LOG.debug("streams end: {}", cause.getMessage());
     failed = true;
-    for (RdmaStream stream : streams) {
+    for (CompletionSink stream : streams) {
       if (stream != null) {
         stream.broke();
       }

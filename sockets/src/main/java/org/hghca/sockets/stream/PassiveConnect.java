@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 final class PassiveConnect implements CmHandler {
   private static final Logger LOG = LoggerFactory.getLogger(PassiveConnect.class);
 
-  private final RdmaStreamDevice device;
+  private final StreamResources resources;
   private final RdmaStreamListener listener;
   private final CmId id;
   private final byte[] privateData;
@@ -22,8 +22,8 @@ final class PassiveConnect implements CmHandler {
   private boolean ended;
 
   PassiveConnect(
-      RdmaStreamDevice device, RdmaStreamListener listener, CmId id, byte[] privateData) {
-    this.device = device;
+      StreamResources resources, RdmaStreamListener listener, CmId id, byte[] privateData) {
+    this.resources = resources;
     this.listener = listener;
     this.id = id;
     this.privateData = privateData;
@@ -36,7 +36,7 @@ final class PassiveConnect implements CmHandler {
     }
     try {
       peer = ConnectData.of(privateData);
-      endpoint = new Endpoint(device, id, options);
+      endpoint = new Endpoint(resources, id, options);
       id.accept(endpoint.parameters());
       return true;
     } catch (ForeignPeerException e) {
@@ -79,7 +79,7 @@ final class PassiveConnect implements CmHandler {
     if (endpoint != null) {
       endpoint.close();
     } else {
-      device.close(id); // refuses, if nobody has answered
+      resources.close(id); // refuses, if nobody has answered
     }
   }
 }

@@ -15,15 +15,15 @@ import org.hghca.verbs.VerbsException;
 final class RdmaPendingConnect implements PendingConnect, CmHandler {
   private static final Duration RESOLUTION = Duration.ofSeconds(5);
 
-  private final RdmaStreamDevice device;
+  private final StreamResources resources;
   private final CmId id;
   private final StreamOptions options;
   private final Outcome outcome = new Outcome();
   private Endpoint endpoint;
 
   /** A connect that has not begun. */
-  RdmaPendingConnect(RdmaStreamDevice device, CmId id, StreamOptions options) {
-    this.device = device;
+  RdmaPendingConnect(StreamResources resources, CmId id, StreamOptions options) {
+    this.resources = resources;
     this.id = id;
     this.options = options;
   }
@@ -65,13 +65,13 @@ final class RdmaPendingConnect implements PendingConnect, CmHandler {
   }
 
   private void ask() {
-    endpoint = new Endpoint(device, id, options);
+    endpoint = new Endpoint(resources, id, options);
     id.connect(endpoint.parameters());
   }
 
   private void established(CmEvent event) throws ForeignPeerException {
     endpoint.open(ConnectData.of(event.privateData()));
-    device.connected();
+    resources.connected();
     if (!outcome.complete(endpoint.stream())) {
       endpoint.stream().close(); // cancelled meanwhile
     }
@@ -87,7 +87,7 @@ final class RdmaPendingConnect implements PendingConnect, CmHandler {
     if (endpoint != null) {
       endpoint.close();
     } else {
-      device.close(id);
+      resources.close(id);
     }
   }
 

@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A stream over a queue pair. */
-final class RdmaStream implements ByteStream {
+final class RdmaStream implements ByteStream, CompletionSink {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
 
   /** So long a closed stream waits until its last word has arrived. */
@@ -275,8 +275,8 @@ final class RdmaStream implements ByteStream {
 
   // What completions say, one thread at a time.
 
-  /** A message has arrived. */
-  void received(int word, long length) {
+  @Override
+  public void received(int word, long length) {
     if (is(DISCONNECTED | BROKEN)) {
       return;
     }
@@ -315,8 +315,8 @@ final class RdmaStream implements ByteStream {
     ended.complete(null);
   }
 
-  /** Messages were sent. */
-  void sent(long stamp) {
+  @Override
+  public void sent(long stamp) {
     out.completed(stamp);
     if (out.owes()) {
       tellLate();
@@ -335,15 +335,15 @@ final class RdmaStream implements ByteStream {
     }
   }
 
-  /** A request failed. */
-  void failed(WcStatus status) {
+  @Override
+  public void failed(WcStatus status) {
     if (!is(DISCONNECTED)) {
       broke(status.text());
     }
   }
 
-  /** The peer breaks the rules of the protocol. */
-  void violated(String how) {
+  @Override
+  public void violated(String how) {
     LOG.debug("{} ends: the peer sent {}", this, how);
     broke();
   }
@@ -355,8 +355,8 @@ final class RdmaStream implements ByteStream {
     broke();
   }
 
-  /** The connection is broken. */
-  void broke() {
+  @Override
+  public void broke() {
     set(BROKEN);
     ended.complete(null);
     changed();

@@ -5,53 +5,27 @@ import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
-import org.hghca.cm.CmDevices;
-import org.hghca.cm.CmEvent;
-import org.hghca.cm.CmEventType;
 import org.hghca.cm.CmId;
-import org.hghca.cm.EventChannel;
-import org.hghca.cm.PortSpace;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.GidEntry;
-import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Streams over a device of the verbs. */
 public final class RdmaStreamDevice implements StreamDevice {
-  private static final Logger LOG = LoggerFactory.getLogger(RdmaStreamDevice.class);
-
   private final Context context;
-  private final ProtectionDomain domain;
-  private final EventChannel channel;
-  private final Engines engines;
+  private final StreamResources resources;
   private final Optional<CmId> answerer;
-  private final Map<CmId, CmHandler> handlers = new ConcurrentHashMap<>();
-  private final Set<Endpoint> endpoints = ConcurrentHashMap.newKeySet();
-  private final AtomicLong connected = new AtomicLong();
-  private final AtomicLong accepted = new AtomicLong();
-
-  /** Of endpoints that are closed; its monitor tells of each that is, and of each identifier. */
-  private final Traffic past = new Traffic();
-
   private boolean closed;
 
   private RdmaStreamDevice(Context context) {
     this.context = context;
-    this.domain = context.allocateProtectionDomain();
-    this.channel = EventChannel.open(CmDevices.of(context));
-    this.engines = new Engines(context);
+    this.resources = new StreamResources(context);
     this.answerer = answerer();
   }
 
@@ -67,7 +41,7 @@ public final class RdmaStreamDevice implements StreamDevice {
     try {
       requireMessages(context);
       RdmaStreamDevice device = new RdmaStreamDevice(context);
-      Thread.ofVirtual().name("hghca-streams").start(device::dispatch);
+      Thread.ofVirtual().name("hghca-streams").start(device.resources::dispatch);
       return device;
     } catch (VerbsException e) {
       context.close();
@@ -95,66 +69,9 @@ public final class RdmaStreamDevice implements StreamDevice {
     if (!context.queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR)) {
       return Optional.empty();
     }
-    CmId id = channel.createId(PortSpace.TCP);
+    CmId id = resources.createId();
     id.listen(1);
     return Optional.of(id);
-  }
-
-  Engines engines() {
-    return engines;
-  }
-
-  ProtectionDomain domain() {
-    return domain;
-  }
-
-  // Events of the connection manager.
-
-  private void dispatch() {
-    try {
-      while (true) {
-        CmEvent event = channel.await();
-        event.acknowledge();
-        dispatch(event);
-      }
-    } catch (VerbsException e) {
-      LOG.debug("{} is closed", context.device().name());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void dispatch(CmEvent event) {
-    CmHandler handler = handlers.get(event.listener().orElse(event.id()));
-    if (handler == null) {
-      if (event.type() == CmEventType.CONNECT_REQUEST) {
-        close(event.id());
-      }
-      return;
-    }
-    try {
-      handler.happened(event);
-    } catch (RuntimeException e) {
-      LOG.error("{} was not handled", event, e);
-    }
-  }
-
-  /** Passes the events of an identifier to a handler from now on. */
-  void handle(CmId id, CmHandler handler) {
-    handlers.put(id, handler);
-  }
-
-  /** Closes an identifier, of which no event is passed on afterwards. */
-  void close(CmId id) {
-    try {
-      id.close();
-    } catch (VerbsException e) {
-      LOG.warn("{} is not closed", id, e);
-    }
-    synchronized (past) {
-      handlers.remove(id);
-      past.notifyAll();
-    }
   }
 
   // Streams.
@@ -176,13 +93,13 @@ public final class RdmaStreamDevice implements StreamDevice {
       requireOwn(local);
     }
     CmId id = identifier();
-    RdmaPendingConnect connect = new RdmaPendingConnect(this, id, options);
-    handle(id, connect);
+    RdmaPendingConnect connect = new RdmaPendingConnect(resources, id, options);
+    resources.handle(id, connect);
     try {
       connect.begin(local, remote);
       return connect;
     } catch (VerbsException e) {
-      close(id);
+      resources.close(id);
       throw ConnectFailures.of(e);
     }
   }
@@ -196,7 +113,7 @@ public final class RdmaStreamDevice implements StreamDevice {
 
   private CmId identifier() throws IOException {
     try {
-      return channel.createId(PortSpace.TCP);
+      return resources.createId();
     } catch (VerbsException e) {
       throw ConnectFailures.of(e);
     }
@@ -207,46 +124,35 @@ public final class RdmaStreamDevice implements StreamDevice {
       throws IOException {
     requireOwn(local);
     CmId id = identifier();
-    RdmaStreamListener listener = new RdmaStreamListener(this, id, backlog, options);
-    handle(id, listener);
+    RdmaStreamListener listener = new RdmaStreamListener(resources, id, backlog, options);
+    resources.handle(id, listener);
     try {
       listener.begin(local);
     } catch (VerbsException e) {
-      close(id);
+      resources.close(id);
       throw ConnectFailures.of(e);
     }
     return listener;
   }
 
-  void connected() {
-    connected.incrementAndGet();
-  }
-
-  void accepted() {
-    accepted.incrementAndGet();
-  }
-
-  void made(Endpoint endpoint) {
-    endpoints.add(endpoint);
-  }
-
-  void closed(Endpoint endpoint) {
-    synchronized (past) {
-      if (endpoints.remove(endpoint)) {
-        past.add(endpoint);
-      }
-      past.notifyAll();
-    }
+  @Override
+  public StreamCounters counters() {
+    return resources.counters();
   }
 
   @Override
-  public StreamCounters counters() {
-    synchronized (past) {
-      Traffic all = past.copy();
-      endpoints.forEach(all::add);
-      long open = endpoints.stream().filter(Endpoint::isOpen).count();
-      return all.counters(connected.get(), accepted.get(), open);
-    }
+  public boolean progress() {
+    return resources.engines().progress();
+  }
+
+  @Override
+  public void beginPolling() {
+    resources.engines().beginPolling();
+  }
+
+  @Override
+  public void endPolling() {
+    resources.engines().endPolling();
   }
 
   @Override
@@ -257,45 +163,10 @@ public final class RdmaStreamDevice implements StreamDevice {
       }
       closed = true;
     }
-    handlers.values().forEach(CmHandler::abandon);
-    awaitNothingOpen();
-    answerer.ifPresent(this::close);
-    channel.close();
-    domain.close();
-    engines.close();
+    resources.endAll();
+    answerer.ifPresent(resources::close);
+    resources.close();
     context.close();
-  }
-
-  @Override
-  public boolean progress() {
-    return engines.progress();
-  }
-
-  @Override
-  public void beginPolling() {
-    engines.beginPolling();
-  }
-
-  @Override
-  public void endPolling() {
-    engines.endPolling();
-  }
-
-  /** Streams that were closed end by themselves, and in a limited time. */
-  private void awaitNothingOpen() {
-    boolean interrupted = false;
-    synchronized (past) {
-      while (!handlers.isEmpty() || !endpoints.isEmpty()) {
-        try {
-          past.wait();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   @Override

@@ -18,7 +18,7 @@ final class RdmaStreamListener implements StreamListener, CmHandler {
   /** As of the JDK's server sockets. */
   private static final int USUAL_BACKLOG = 50;
 
-  private final RdmaStreamDevice device;
+  private final StreamResources resources;
   private final CmId id;
   private final int backlog;
   private final StreamOptions options;
@@ -34,8 +34,8 @@ final class RdmaStreamListener implements StreamListener, CmHandler {
   private boolean failed;
   private boolean closed;
 
-  RdmaStreamListener(RdmaStreamDevice device, CmId id, int backlog, StreamOptions options) {
-    this.device = device;
+  RdmaStreamListener(StreamResources resources, CmId id, int backlog, StreamOptions options) {
+    this.resources = resources;
     this.id = id;
     this.backlog = backlog > 0 ? backlog : USUAL_BACKLOG;
     this.options = options;
@@ -55,7 +55,7 @@ final class RdmaStreamListener implements StreamListener, CmHandler {
   @Override
   public void happened(CmEvent event) {
     if (event.type() == CmEventType.CONNECT_REQUEST) {
-      requested(new PassiveConnect(device, this, event.id(), event.privateData()), event.id());
+      requested(new PassiveConnect(resources, this, event.id(), event.privateData()), event.id());
     } else if (event.type() == CmEventType.DEVICE_REMOVAL) {
       Runnable told;
       synchronized (this) {
@@ -71,10 +71,10 @@ final class RdmaStreamListener implements StreamListener, CmHandler {
     boolean answers;
     synchronized (this) {
       if (closed) {
-        device.close(child);
+        resources.close(child);
         return;
       }
-      device.handle(child, request);
+      resources.handle(child, request);
       answers = enter();
       if (!answers) {
         unanswered.add(request);
@@ -102,7 +102,7 @@ final class RdmaStreamListener implements StreamListener, CmHandler {
   /** A peer is connected. */
   void established(RdmaStream stream) {
     Runnable told;
-    device.accepted(); // before the program can know
+    resources.accepted(); // before the program can know
     synchronized (this) {
       answered--;
       if (closed) {
@@ -217,7 +217,7 @@ final class RdmaStreamListener implements StreamListener, CmHandler {
       unanswered.clear();
       notifyAll();
     }
-    device.close(id);
+    resources.close(id);
     requests.forEach(PassiveConnect::abandon);
     streams.forEach(RdmaStream::close);
   }

@@ -7,11 +7,11 @@ final class Traffic {
   private long messagesSent;
   private long messagesReceived;
 
-  void add(Endpoint endpoint) {
-    bytesSent += endpoint.out().bytes();
-    messagesSent += endpoint.out().messages();
-    bytesReceived += endpoint.in().bytes();
-    messagesReceived += endpoint.in().messages();
+  void add(Outgoing out, Incoming in) {
+    bytesSent += out.bytes();
+    messagesSent += out.messages();
+    bytesReceived += in.bytes();
+    messagesReceived += in.messages();
   }
 
   Traffic copy() {
