@@ -111,11 +111,13 @@ final class Outgoing {
   synchronized int write(ByteBuffer source) {
     int before = source.position();
     while (source.hasRemaining() && !closed) {
-      int length = room(source.remaining());
+      int most = room(source.remaining());
+      boolean copied = most <= inline;
+      int length = copied ? most : roomInBuffer(most);
       if (length == 0) {
         break;
       }
-      send(source, length);
+      send(source, length, copied);
     }
     return source.position() - before;
   }
@@ -129,7 +131,7 @@ final class Outgoing {
     return ending == NOTHING && window.hasCredit() && (left > 0 || window.hasHalf());
   }
 
-  /** How many bytes the next message may have. */
+  /** How many bytes of those wanted the peer takes as one message. */
   private int room(int wanted) {
     if (!hasRoom()) {
       return 0;
@@ -137,10 +139,11 @@ final class Outgoing {
     if (left == 0) {
       takeHalf();
     }
-    int most = (int) Math.min(Math.min(wanted, LONGEST), left);
-    if (most <= inline) {
-      return most;
-    }
+    return (int) Math.min(Math.min(wanted, LONGEST), left);
+  }
+
+  /** How many of those go through the send buffer as one message: its end may be near. */
+  private int roomInBuffer(int most) {
     return window.free() < LOW_WATER ? 0 : Math.min(most, window.contiguous());
   }
 
@@ -151,8 +154,7 @@ final class Outgoing {
     left = HalfEntry.length(memory.segment(), at);
   }
 
-  private void send(ByteBuffer source, int length) {
-    boolean copied = length <= inline;
+  private void send(ByteBuffer source, int length, boolean copied) {
     int at = copied ? memory.inline() : memory.send() + window.offset();
     int from = source.position();
     memory.bytes().put(at, source, from, length);

@@ -103,6 +103,27 @@ class StreamTest {
     }
   }
 
+  /** The last byte of the send buffer is one that would fit into an inline message. */
+  @Test
+  void anEndOfTheSendBufferMakesNoStreamOfShortMessages() throws IOException {
+    try (TwoStreamDevices.Pair pair = devices.pair(SMALL, StreamOptions.DEFAULT)) {
+      move(pair, SMALL.sendBuffer() - 1 - 2000, 2000);
+      long before = devices.client.counters().messagesSent();
+      int writes = 40;
+      for (int i = 0; i < writes; i++) {
+        move(pair, 1000);
+      }
+      assertThat(devices.client.counters().messagesSent() - before).isBetween(40L, 80L);
+    }
+  }
+
+  private static void move(TwoStreamDevices.Pair pair, int... lengths) throws IOException {
+    for (int length : lengths) {
+      TwoStreamDevices.writeFully(pair.client(), ByteBuffer.allocate(length));
+      TwoStreamDevices.readFully(pair.server(), ByteBuffer.allocate(length));
+    }
+  }
+
   @Test
   void aWriterThatFindsNoRoomGetsZeroAndThenRoom() throws IOException {
     try (TwoStreamDevices.Pair pair = devices.pair(SMALL, SMALL)) {
