@@ -1,6 +1,7 @@
 package org.hghca.sockets;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ProtocolFamily;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.Channel;
@@ -29,6 +30,11 @@ public final class RdmaSelectorProvider extends SelectorProvider {
   /** {@code true}: the counters are printed on the standard error stream when the JVM ends. */
   static final String REPORT = "org.hghca.sockets.report";
 
+  /**
+   * {@code true}: a {@link java.net.Socket} and a {@link java.net.ServerSocket} are channels, too.
+   */
+  static final String NET = "org.hghca.sockets.net";
+
   /** What a stack holds between this class and who has opened a channel. */
   private static final int FRAMES = 4;
 
@@ -40,6 +46,17 @@ public final class RdmaSelectorProvider extends SelectorProvider {
   public RdmaSelectorProvider() {
     this(new SocketContext(RdmaStreamDevice::open));
     Runtime.getRuntime().addShutdownHook(new Thread(this::end, "hghca-sockets-end"));
+    if (Boolean.getBoolean(NET)) {
+      useForSockets();
+    }
+  }
+
+  private void useForSockets() {
+    try {
+      NetSocketImpl.useFor(this);
+    } catch (IOException e) {
+      throw new UncheckedIOException("-D%s: the program has sockets of its own".formatted(NET), e);
+    }
   }
 
   /** One with a context of its own, which closes it. */

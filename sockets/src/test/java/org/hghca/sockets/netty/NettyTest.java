@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.hghca.sockets.RdmaSelectorProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,16 +33,6 @@ class NettyTest {
   private static final List<String> FAIL_ANYWHERE =
       List.of("SocketSslSessionReuseTest.testSslSessionTrustManagerResumption");
 
-  /** Have a {@code java.net.Socket} or {@code ServerSocket} at one end, which no provider makes. */
-  private static final List<String> ONE_END_IS_THE_PLATFORMS =
-      List.of(
-          "SocketShutdownOutputByPeerTest.testShutdownOutput",
-          "SocketShutdownOutputByPeerTest.testShutdownOutputWithoutOption",
-          "SocketShutdownOutputBySelfTest.testShutdownOutput",
-          "SocketShutdownOutputBySelfTest.testShutdownOutputAfterClosed",
-          "SocketShutdownOutputBySelfTest.testShutdownOutputSoLingerNoAssertError",
-          "SocketShutdownOutputBySelfTest.testShutdownSoLingerNoAssertError");
-
   @TempDir Path folder;
 
   @Test
@@ -63,8 +52,7 @@ class NettyTest {
     assertThat(lines)
         .filteredOn(line -> line.startsWith("failed "))
         .map(line -> line.split(" ")[1])
-        .containsExactlyInAnyOrderElementsOf(
-            Stream.concat(FAIL_ANYWHERE.stream(), ONE_END_IS_THE_PLATFORMS.stream()).toList());
+        .containsExactlyElementsOf(FAIL_ANYWHERE);
     assertThat(Files.readString(err))
         .as("all streams went over RDMA")
         .containsPattern("hghca sockets: rdma connected=[1-9]\\d{2,} accepted=[1-9]\\d{2,} ")
@@ -91,6 +79,7 @@ class NettyTest {
             "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile"),
             "-Djava.nio.channels.spi.SelectorProvider=" + RdmaSelectorProvider.class.getName(),
             "-Dorg.hghca.sockets.devices=model:netty?net=shm:netty&ip=10.0.0.1",
+            "-Dorg.hghca.sockets.net=true", // where netty's tests have a java.net.Socket at one end
             "-Dorg.hghca.sockets.report=true",
             "-cp",
             System.getProperty("java.class.path"),

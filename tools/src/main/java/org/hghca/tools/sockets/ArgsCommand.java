@@ -47,6 +47,11 @@ public final class ArgsCommand implements Callable<Integer> {
   private String fallback;
 
   @Option(
+      names = "--net",
+      description = "java.net.Socket and ServerSocket, too, once the program has used a channel.")
+  private boolean net;
+
+  @Option(
       names = "--report",
       description = "The program prints what went over RDMA and what did not when it ends.")
   private boolean report;
@@ -68,6 +73,9 @@ public final class ArgsCommand implements Callable<Integer> {
       SocketSettings.read(properties::get);
     } catch (SocketException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage());
+    }
+    if (net) {
+      properties.put(ArgumentFile.NET, "true");
     }
     if (report) {
       properties.put(ArgumentFile.REPORT, "true");

@@ -11,6 +11,7 @@ import org.hghca.sockets.RdmaSelectorProvider;
  */
 final class ArgumentFile {
   static final String REPORT = "org.hghca.sockets.report";
+  static final String NET = "org.hghca.sockets.net";
 
   private static final String PROVIDER = "java.nio.channels.spi.SelectorProvider";
   private static final String MODULE = "org.hghca.sockets";

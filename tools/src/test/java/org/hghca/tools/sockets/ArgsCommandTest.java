@@ -36,6 +36,7 @@ class ArgsCommandTest {
                 "10.0.0.0/8",
                 "--fallback",
                 "tcp",
+                "--net",
                 "--report")
             .assertExit(0);
 
@@ -48,6 +49,7 @@ class ArgsCommandTest {
             "-Dorg.hghca.sockets.devices=\"model:a?net=shm:lab&ip=10.0.0.1,fd00::1;hghca0\"",
             "-Dorg.hghca.sockets.networks=\"10.0.0.0/8\"",
             "-Dorg.hghca.sockets.fallback=\"tcp\"",
+            "-Dorg.hghca.sockets.net=\"true\"",
             "-Dorg.hghca.sockets.report=\"true\"");
   }
 
