@@ -13,7 +13,7 @@ allow_open_files() {
 }
 
 # What hghca is made of, as a program uses it.
-HGHCA_MODULES="abi virtio-abi linux vfio virtio mailbox icm-manager uar verbs provider-base wire device-model"
+HGHCA_MODULES="abi virtio-abi linux log vfio virtio mailbox icm-manager uar verbs provider-base wire device-model"
 HGHCA_MODULES+=" hghca-driver virtio-driver connection-manager sockets"
 
 # is_built <module> <module>...: whether target/lib of the first one is complete and newer than the sources of all of them.

@@ -4,6 +4,7 @@
  */
 module org.hghca.cm {
   requires transitive org.hghca.verbs;
+  requires org.hghca.log;
   requires org.slf4j;
 
   exports org.hghca.cm;

@@ -4,6 +4,7 @@ module org.hghca.model {
   requires org.hghca.linux;
   requires transitive org.hghca.vfio;
   requires transitive org.hghca.wire;
+  requires org.hghca.log;
   requires org.hghca.virtio.abi;
   requires org.slf4j;
 

@@ -4,6 +4,7 @@ module org.hghca.driver {
   requires transitive org.hghca.abi;
   requires transitive org.hghca.icm;
   requires transitive org.hghca.verbs;
+  requires org.hghca.log;
   requires org.hghca.mailbox;
   requires org.hghca.provider;
   requires org.hghca.uar;

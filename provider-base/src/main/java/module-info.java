@@ -7,6 +7,7 @@ module org.hghca.provider {
   requires transitive org.hghca.verbs;
   requires transitive org.hghca.vfio;
   requires org.hghca.linux;
+  requires org.hghca.log;
   requires org.slf4j;
   requires java.management;
   requires jdk.jfr;

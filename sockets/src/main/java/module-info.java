@@ -6,6 +6,7 @@
 @SuppressWarnings("module") // those that a package is exported to are not there when it is compiled
 module org.hghca.sockets {
   requires org.hghca.cm;
+  requires org.hghca.log;
   requires org.slf4j;
 
   exports org.hghca.sockets;

@@ -12,6 +12,7 @@ module org.hghca.tools {
   requires org.hghca.driver;
   requires org.hghca.icm;
   requires org.hghca.linux;
+  requires org.hghca.log;
   requires org.hghca.mailbox;
   requires org.hghca.model;
   requires org.hghca.programs;

@@ -5,6 +5,7 @@
 @SuppressWarnings("module") // those that a package is exported to are not there when it is compiled
 module org.hghca.vfio {
   requires org.hghca.linux;
+  requires org.hghca.log;
   requires org.slf4j;
 
   exports org.hghca.vfio;

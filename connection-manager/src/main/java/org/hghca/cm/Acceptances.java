@@ -7,17 +7,17 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.hghca.cm.device.Releases;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The connections that a server has answered, whose peers are to confirm: none waits for another,
  * and no thread waits for any. Thread-safe.
  */
 final class Acceptances {
-  private static final Logger LOG = LoggerFactory.getLogger(Acceptances.class);
+  private static final ConditionLog LOG = ConditionLog.of(Acceptances.class);
 
   private static final String CLOSED = "the server is closed";
 
@@ -61,11 +61,15 @@ final class Acceptances {
   }
 
   private static void abandon(RdmaConnection connection, Throwable cause) {
-    LOG.debug("{}: not confirmed", connection, cause);
+    LOG.debug(About.NOTHING, "{}: not confirmed", connection, cause);
     try {
       connection.abandon();
     } catch (VerbsException e) {
-      LOG.warn("{}: not closed", connection, e);
+      LOG.warn(
+          About.device(connection.context().device().name()),
+          "{} is not closed: {}",
+          connection,
+          e.getMessage());
     }
   }
 

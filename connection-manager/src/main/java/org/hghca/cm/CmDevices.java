@@ -13,13 +13,13 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.hghca.cm.carrier.SourceGid;
 import org.hghca.cm.device.SharedDevice;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Which device has which address. A device is found by a local address: it is given with the
@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * such set of devices. Immutable but for its ports; thread-safe.
  */
 public final class CmDevices {
-  private static final Logger LOG = LoggerFactory.getLogger(CmDevices.class);
+  private static final ConditionLog LOG = ConditionLog.of(CmDevices.class);
   private static final String ADDRESSES = "hghca.cm.addresses";
 
   /** How to say which device has which address. */
@@ -181,7 +181,7 @@ public final class CmDevices {
       }
       device.release();
     } catch (VerbsException e) {
-      LOG.debug("{} is not considered", entry.name(), e);
+      LOG.debug(About.device(entry.name()), "not considered", e);
     }
     return Optional.empty();
   }
@@ -230,7 +230,7 @@ public final class CmDevices {
       socket.connect(new InetSocketAddress(remote, ANY_PORT));
       return Optional.of(socket.getLocalAddress());
     } catch (IOException | UncheckedIOException e) {
-      LOG.debug("the kernel has no route to {}", remote, e);
+      LOG.debug(About.peer(remote), "the kernel has no route", e);
       return Optional.empty();
     }
   }

@@ -9,19 +9,19 @@ import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.Refusals;
 import org.hghca.cm.device.SharedDevice;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The connection of an identifier: what was asked and answered, and what becomes of it. All under
  * the monitor of the {@link Lifecycle}.
  */
 final class ConnectionEnd implements HandshakeEvents, End {
-  private static final Logger LOG = LoggerFactory.getLogger(ConnectionEnd.class);
+  private static final ConditionLog LOG = ConditionLog.of(ConnectionEnd.class);
 
   /** Of one that has failed before its response was taken, if nothing says why. */
   private static final Report FAILED =
@@ -168,7 +168,7 @@ final class ConnectionEnd implements HandshakeEvents, End {
     try {
       handshake.disconnect(PrivateData.EMPTY);
     } catch (VerbsException e) {
-      LOG.debug("the connection with {} has ended", request.remote(), e);
+      LOG.debug(About.peer(request.remote()), "the connection has ended", e);
     }
     if (!life.moves(CmState.CONNECTED, CmState.DISCONNECTING)) {
       life.to(CmState.DISCONNECTED);

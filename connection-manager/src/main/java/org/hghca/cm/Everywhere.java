@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.hghca.cm.device.SharedDevice;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Listens for all addresses: on each device, at the address that names it if there is one. Skipped
@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * If all are skipped, the error says why.
  */
 final class Everywhere {
-  private static final Logger LOG = LoggerFactory.getLogger(Everywhere.class);
+  private static final ConditionLog LOG = ConditionLog.of(Everywhere.class);
 
   private final Addressing addressing;
   private final Consumer<CmDevices.Place> listen;
@@ -100,7 +100,8 @@ final class Everywhere {
   }
 
   private void skip(CmDevices.Entry entry, Errno why, String reason) {
-    LOG.warn("Does not listen on {}: {}; {}", entry.name(), reason, CmDevices.REMEDY);
+    LOG.warn(
+        About.device(entry.name()), "no listener on this device: {}; {}", reason, CmDevices.REMEDY);
     errno = skipped.isEmpty() ? why : errno;
     skipped.add(entry.name() + ": " + reason);
   }

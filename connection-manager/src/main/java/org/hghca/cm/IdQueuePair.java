@@ -6,6 +6,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.hghca.cm.device.Releases;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
@@ -15,15 +17,13 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The queue pair of an identifier, if it has one, its transitions and its multicast groups. Guarded
  * by the monitor of the {@link Lifecycle}.
  */
 final class IdQueuePair {
-  private static final Logger LOG = LoggerFactory.getLogger(IdQueuePair.class);
+  private static final ConditionLog LOG = ConditionLog.of(IdQueuePair.class);
 
   private final PortSpace space;
   private final Set<Gid> groups = new HashSet<>();
@@ -140,7 +140,11 @@ final class IdQueuePair {
       pair.modify(QpAttributes.to(QpState.ERR));
     } catch (VerbsException e) {
       if (!pair.isClosed()) { // it may be closed meanwhile
-        LOG.warn("{} is not in ERR", pair, e);
+        LOG.warn(
+            About.device(pair.protectionDomain().context().device().name()).qpn(pair.number()),
+            "{} is not in ERR: {}",
+            pair,
+            e.getMessage());
       }
     }
   }

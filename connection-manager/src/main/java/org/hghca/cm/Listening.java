@@ -19,18 +19,18 @@ import org.hghca.cm.carrier.ServiceRequest;
 import org.hghca.cm.device.DeviceCarriers;
 import org.hghca.cm.device.Releases;
 import org.hghca.cm.device.SharedDevice;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The requests that a listening identifier takes, of which it lets a number wait. A long backlog
  * has some places that no address takes alone, so that one which fills it does not keep out others.
  */
 final class Listening implements End {
-  private static final Logger LOG = LoggerFactory.getLogger(Listening.class);
+  private static final ConditionLog LOG = ConditionLog.of(Listening.class);
 
   /** One in so many places is left to other addresses than one that has all the rest. */
   private static final int SHARED_PLACES = 64;
@@ -159,7 +159,11 @@ final class Listening implements End {
     private <T> Optional<T> take(InetSocketAddress remote, Function<CmId, Optional<T>> present) {
       InetAddress peer = remote.getAddress();
       if (!enter(peer)) {
-        LOG.debug("{}: for {} the backlog of {} requests is full", id, remote, backlog);
+        LOG.debug(
+            About.peer(remote),
+            "{}: for this peer the backlog of {} requests is full",
+            id,
+            backlog);
         return Optional.empty();
       }
       BacklogPlace place = BacklogPlace.of(() -> leave(peer));

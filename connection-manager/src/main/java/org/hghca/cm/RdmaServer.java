@@ -8,16 +8,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.hghca.cm.device.Releases;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Listens for reliable connections. Thread-safe; any number of threads, virtual ones too, may wait
  * for requests, and each goes to one of them.
  */
 public final class RdmaServer implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(RdmaServer.class);
+  private static final ConditionLog LOG = ConditionLog.of(RdmaServer.class);
 
   private final EventChannel channel;
   private final CmId id;
@@ -132,7 +132,7 @@ public final class RdmaServer implements AutoCloseable {
       if (!request.hasFailed()) {
         throw e;
       }
-      LOG.debug("{}: gone before it was accepted", request, e);
+      LOG.debug(About.NOTHING, "{}: gone before it was accepted", request, e);
     }
   }
 

@@ -6,6 +6,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.hghca.log.ConditionLog;
 import org.slf4j.LoggerFactory;
 
 /** The warnings of a class. */
@@ -14,6 +15,7 @@ final class Warnings extends AppenderBase<ILoggingEvent> implements AutoCloseabl
   private final Logger logger;
 
   Warnings(Class<?> of) {
+    ConditionLog.reportAll(); // what other tests have logged is new again
     logger = (Logger) LoggerFactory.getLogger(of);
     logger.setLevel(Level.WARN);
     logger.setAdditive(false);

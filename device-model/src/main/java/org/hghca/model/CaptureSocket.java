@@ -24,11 +24,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import org.hghca.linux.Linux;
 import org.hghca.linux.SocketFile;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.capture.CaptureFile;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A UNIX socket at which other processes see the packets of a software HCA's port: each connection
@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * one that does not take the rest within two seconds is disconnected. There are 16 clients at most.
  */
 public final class CaptureSocket implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(CaptureSocket.class);
+  private static final ConditionLog LOG = ConditionLog.of(CaptureSocket.class);
   private static final int S_IFMT = 0xf000;
   private static final int S_IFSOCK = 0xc000;
   private static final FileAttribute<?> OWNER_ALONE =
@@ -141,7 +141,7 @@ public final class CaptureSocket implements AutoCloseable {
       }
       Files.delete(path);
     } catch (NoSuchFileException e) {
-      LOG.trace("{} is free", path, e);
+      LOG.debug(About.NOTHING, "{} is free", path);
     }
   }
 
@@ -152,7 +152,7 @@ public final class CaptureSocket implements AutoCloseable {
       }
     } catch (IOException e) {
       if (!closed) {
-        LOG.warn("{}: no more captures", path, e);
+        LOG.warn(About.device(hca.name()), "{} takes no more captures: {}", path, e.getMessage());
         close(server);
       }
     }
@@ -165,7 +165,8 @@ public final class CaptureSocket implements AutoCloseable {
       return;
     }
     if (clients.size() == MOST_CLIENTS) {
-      LOG.debug("{}: a reader is refused: {} are the most", path, MOST_CLIENTS);
+      LOG.debug(
+          About.device(hca.name()), "{}: a reader is refused: {} are the most", path, MOST_CLIENTS);
       close(client);
       return;
     }
@@ -184,7 +185,7 @@ public final class CaptureSocket implements AutoCloseable {
         hca.endCapture(capture);
       }
     } catch (IOException e) {
-      LOG.debug("{}: a reader has gone", path, e);
+      LOG.debug(About.device(hca.name()), "{}: a reader has gone", path, e);
     } finally {
       clients.remove(client);
     }
@@ -212,7 +213,7 @@ public final class CaptureSocket implements AutoCloseable {
     try {
       Files.deleteIfExists(path);
     } catch (IOException e) {
-      LOG.warn("{} cannot be removed", path, e);
+      LOG.warn(About.device(hca.name()), "{} cannot be removed: {}", path, why(e));
     }
   }
 
@@ -239,7 +240,7 @@ public final class CaptureSocket implements AutoCloseable {
     try {
       client.shutdownInput();
     } catch (IOException e) {
-      LOG.debug("{}: a reader has gone", path, e);
+      LOG.debug(About.device(hca.name()), "{}: a reader has gone", path, e);
     }
   }
 
@@ -247,7 +248,7 @@ public final class CaptureSocket implements AutoCloseable {
     try {
       channel.close();
     } catch (IOException e) {
-      LOG.warn("{}: not closed", path, e);
+      LOG.warn(About.device(hca.name()), "a capture at {} is not closed: {}", path, e.getMessage());
     }
   }
 }

@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.model.card.StepBudget;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The software HCAs of a simulation and the cables and hubs between them, as one function that does
  * a step of each. Used under the simulation's lock, except where a method says otherwise.
  */
 final class Participants {
-  private static final Logger LOG = LoggerFactory.getLogger(Participants.class);
+  private static final ConditionLog LOG = ConditionLog.of(Participants.class);
 
   /** Replaced, never modified, so that a step may iterate over it while an HCA joins or leaves. */
   private volatile Participant[] hcas = {};
@@ -144,7 +144,11 @@ final class Participants {
   /** A failure of an HCA ends neither the others nor the thread, which may be an application's. */
   private static void failed(Participant hca, String in, Throwable cause) {
     hca.failed(cause);
-    LOG.error("software HCA '{}' failed in {}; it continues with the next", hca.name(), in, cause);
+    LOG.error(
+        About.device(hca.name()),
+        "the software HCA failed in {}; it continues with the next",
+        in,
+        cause);
   }
 
   /** Bytes of payload that all HCAs have sent. */

@@ -8,6 +8,7 @@ import org.hghca.abi.MapIcm;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.mailbox.DeviceFatalException;
 import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 
 /**
@@ -30,6 +31,11 @@ final class ChunkMapper implements AutoCloseable {
     this.function = function;
     this.commands = commands;
     this.profile = profile;
+  }
+
+  /** The function, for the log. */
+  Locator device() {
+    return function.locator();
   }
 
   void activate() {

@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.hghca.abi.MapIcm;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.mailbox.CommandException;
 import org.hghca.mailbox.DeviceFatalException;
 import org.hghca.vfio.DmaMapping;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The host memory behind one table, in chunks that are mapped when the first range touches them.
  * Thread-safe.
  */
 final class TableMemory {
-  private static final Logger LOG = LoggerFactory.getLogger(TableMemory.class);
+  private static final ConditionLog LOG = ConditionLog.of(TableMemory.class);
 
   private final IcmLayout.Region region;
   private final ChunkMapper mapper;
@@ -101,10 +101,18 @@ final class TableMemory {
     try {
       mapper.unmap(table(), address(chunk), chunkPages(chunk));
     } catch (CommandException e) {
-      LOG.warn("a chunk of the {} stays mapped, for the next use of its entries", table(), e);
+      LOG.warn(
+          About.device(mapper.device()),
+          "a chunk of the {} stays mapped, for the next use of its entries: {}",
+          table(),
+          e.getMessage());
       return;
     } catch (DeviceFatalException e) {
-      LOG.debug("a chunk of the {} stays mapped: {}", table(), e.getMessage());
+      LOG.debug(
+          About.device(mapper.device()),
+          "a chunk of the {} stays mapped: {}",
+          table(),
+          e.getMessage());
       return;
     }
     backing[chunk].close();

@@ -79,15 +79,16 @@ final class CommandTrace {
       String in = inbox == null ? "" : command.inbox().describe().apply(inbox);
       String out = outbox == null ? "" : command.outbox().describe().apply(outbox);
       if (logged) {
-        LOG.debug(
-            "{} {} in_param 0x{} in [{}] out [{}]: {} after {} us",
-            device,
-            command,
-            Long.toHexString(command.immediate()),
-            in,
-            out,
-            status,
-            nanos / 1000);
+        LOG.atDebug()
+            .addKeyValue("device", device)
+            .log(
+                "{} in_param 0x{} in [{}] out [{}]: {} after {} us",
+                command,
+                Long.toHexString(command.immediate()),
+                in,
+                out,
+                status,
+                nanos / 1000);
       }
       if (isRecorded()) {
         event.device = device;

@@ -60,10 +60,13 @@ class CommandTraceTest {
     commands.resizeCq(0x1234, new ResizeCq(10, 0xbeef));
 
     assertThat(line())
-        .contains("fake:card", "RESIZE_CQ", "op_modifier 0", "in_modifier 0x1234")
+        .contains("RESIZE_CQ", "op_modifier 0", "in_modifier 0x1234")
         .contains("in [logsize=0xa lkey=0xbeef]", "out []")
         .contains("HGHCA_CMD_STAT_OK")
         .containsPattern("after \\d+ us");
+    assertThat(appender.list.getFirst().getKeyValuePairs())
+        .extracting(pair -> pair.key + "=" + pair.value)
+        .containsExactly("device=fake:card");
   }
 
   @Test

@@ -3,16 +3,15 @@ package org.hghca.provider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 
 /**
  * Frees memory only when the card can no longer access it: after the command that makes the card
  * release it, or, if that command failed, after the reset that ends the device. Thread-safe.
  */
 public final class DeferredFree {
-  private static final Logger LOG = LoggerFactory.getLogger(DeferredFree.class);
+  private static final ConditionLog LOG = ConditionLog.of(DeferredFree.class);
 
   private final Predicate<Throwable> known;
   private final List<Runnable> untilReset = new ArrayList<>();
@@ -63,9 +62,12 @@ public final class DeferredFree {
    * @param cause how the card failed
    */
   public void keepUntilReset(String what, Throwable cause, Runnable freeMemory) {
-    Level level = known.test(cause) ? Level.DEBUG : Level.WARN;
-    LOG.atLevel(level)
-        .log("{} stays reserved until the device is reset: {}", what, cause.getMessage());
+    String why = cause.getMessage();
+    if (known.test(cause)) {
+      LOG.debug(About.NOTHING, "{} stays reserved until the device is reset: {}", what, why);
+    } else {
+      LOG.warn(About.NOTHING, "{} stays reserved until the device is reset: {}", what, why);
+    }
     keep(freeMemory);
   }
 
@@ -94,7 +96,7 @@ public final class DeferredFree {
       try {
         freeMemory.run();
       } catch (RuntimeException e) {
-        LOG.warn("memory stays allocated: {}", e.getMessage());
+        LOG.warn(About.NOTHING, "memory stays allocated: {}", e.getMessage());
       }
     }
   }

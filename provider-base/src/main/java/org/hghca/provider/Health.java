@@ -3,14 +3,14 @@ package org.hghca.provider;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import jdk.jfr.FlightRecorder;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Whether a device still works. The first fatal error stays the cause. Thread-safe. */
 public final class Health {
-  private static final Logger LOG = LoggerFactory.getLogger(Health.class);
+  private static final ConditionLog LOG = ConditionLog.of(Health.class);
 
   private static final AtomicReferenceFieldUpdater<Health, String> CAUSE =
       AtomicReferenceFieldUpdater.newUpdater(Health.class, String.class, "cause");
@@ -41,7 +41,7 @@ public final class Health {
   /** Declares the device dead: only a reset, by closing and reopening it, fixes that. */
   public void fail(String why) {
     if (CAUSE.compareAndSet(this, null, why)) {
-      LOG.error("{} has failed: {}", device, why);
+      LOG.error(About.device(device), "the device has failed: {}", why);
       if (FlightRecorder.isInitialized()) {
         record(why);
       }

@@ -11,18 +11,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.sockets.policy.SocketSettings;
 import org.hghca.sockets.stream.ByteStream;
 import org.hghca.sockets.stream.PendingConnect;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A connect over RDMA, and over TCP beside it once RDMA has failed or has not answered for a while.
  * The first that connects is taken, the other one closed.
  */
 final class FallbackAttempt implements Attempt {
-  private static final Logger LOG = LoggerFactory.getLogger(FallbackAttempt.class);
+  private static final ConditionLog LOG = ConditionLog.of(FallbackAttempt.class);
   private static final AtomicBoolean SAID = new AtomicBoolean();
 
   private final PendingConnect rdma;
@@ -117,8 +117,8 @@ final class FallbackAttempt implements Attempt {
   private void say() {
     if (SAID.compareAndSet(false, true)) {
       LOG.warn(
-          "{} answered by TCP and not over RDMA, as -D{} allows; further ones are not logged",
-          remote,
+          About.peer(remote),
+          "answered by TCP and not over RDMA, as -D{} allows; further ones are not logged",
           SocketSettings.FALLBACK);
     }
   }
@@ -127,7 +127,7 @@ final class FallbackAttempt implements Attempt {
     try {
       channel.close();
     } catch (IOException e) {
-      LOG.debug("closing a channel that is not used", e);
+      LOG.debug(About.NOTHING, "closing a channel that is not used", e);
     }
   }
 

@@ -17,16 +17,16 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.sockets.policy.Place;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A server channel whose kind is decided when it is bound: it listens on one or more RDMA devices,
  * with TCP beside them if the program allows fallback, or on the platform alone.
  */
 final class RdmaServerSocketChannel extends ServerSocketChannel implements Registered {
-  private static final Logger LOG = LoggerFactory.getLogger(RdmaServerSocketChannel.class);
+  private static final ConditionLog LOG = ConditionLog.of(RdmaServerSocketChannel.class);
 
   private final SocketContext context;
   private final OptionValues options;
@@ -121,7 +121,11 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Regis
       listening.addPlatform(tcp);
     } catch (IOException e) {
       tcp.close();
-      LOG.warn("{} is bound over RDMA alone, without TCP beside it: {}", local, e.getMessage());
+      LOG.warn(
+          About.NOTHING,
+          "{} is bound over RDMA alone, without TCP beside it: {}",
+          local,
+          e.getMessage());
     }
   }
 

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.hghca.log.ConditionLog;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.NotOpenedException;
 import org.hghca.programs.OutlivesReader;
@@ -190,6 +191,7 @@ public final class Main implements Runnable, Launcher {
                   })
               .execute(args);
     } finally {
+      ConditionLog.reportAll(); // the process may end
       standard.ifPresent(StandardOutput::outliveReader);
       thread.setContextClassLoader(before); // programs also run this
     }

@@ -73,6 +73,8 @@ class DocumentsTest {
               "hghca-decode.1",
               "hghca-bind.1",
               "hghca-unbind.1",
+              "hghca-sockets.1",
+              "hghca-sockets-args.1",
               "hghca-rping.1",
               "hghca-ucmatose.1",
               "hghca-udaddy.1",

@@ -23,6 +23,7 @@ final class LauncherTree {
           "bom",
           "abi",
           "linux",
+          "log",
           "vfio",
           "mailbox",
           "icm-manager",

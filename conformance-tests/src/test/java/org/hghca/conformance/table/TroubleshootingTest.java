@@ -3,6 +3,7 @@ package org.hghca.conformance.table;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,7 +18,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@code docs/troubleshooting.md} has every message with which opening a card can fail. */
+/**
+ * {@code docs/troubleshooting.md} has every message with which opening a card can fail, and every
+ * line of the log.
+ */
 class TroubleshootingTest {
   private static final String LITERAL = "\"(?:[^\"\\\\]|\\\\.)*\"";
 
@@ -32,7 +36,7 @@ class TroubleshootingTest {
   private static final Pattern LITERALS = Pattern.compile(LITERAL);
 
   /** Placeholders, and the ends of the words that identify a message. */
-  private static final Pattern BETWEEN_WORDS = Pattern.compile("%\\w+|[:;,()]");
+  private static final Pattern BETWEEN_WORDS = Pattern.compile("%\\w+|\\{}|[:;,()]");
 
   private static final int WORDS = 10;
 
@@ -86,13 +90,7 @@ class TroubleshootingTest {
     for (Path file : files()) {
       Matcher message = MESSAGE.matcher(Files.readString(file));
       while (message.find()) {
-        String text =
-            LITERALS
-                .matcher(message.group(1))
-                .results()
-                .map(literal -> literal.group().substring(1, literal.group().length() - 1))
-                .collect(Collectors.joining());
-        messages.put(words(text), file.getFileName().toString());
+        messages.put(words(joined(message.group(1))), file.getFileName().toString());
       }
     }
     return messages;
@@ -114,5 +112,87 @@ class TroubleshootingTest {
     assertThat(messages().keySet().stream().filter(words -> !document.contains(words)))
         .as("messages that the document lacks")
         .isEmpty();
+  }
+
+  /** A call that logs, up to the end of its statement. */
+  private static final Pattern LINE =
+      Pattern.compile("\\b(?:LOG|log)\\.(?:error|warn|info)\\((.*?)\\);\\n", Pattern.DOTALL);
+
+  /** What the line is about, before its message. */
+  private static final Pattern ABOUT =
+      Pattern.compile(
+          "^\\s*(?:About\\.\\w+(?:\\(.*?\\))?|about(?:\\(.*?\\))?)(?:\\.\\w+\\(.*?\\))*,\\s*(?=\")",
+          Pattern.DOTALL);
+
+  private static final Pattern MESSAGE_OF_LINE =
+      Pattern.compile("^\\s*((?:%1$s\\s*\\+?\\s*)+)".formatted(LITERAL));
+
+  private static List<Path> mainSources() throws IOException {
+    try (Stream<Path> files = Files.walk(CaseTable.project())) {
+      return files
+          .filter(file -> file.toString().endsWith(".java"))
+          .filter(file -> file.toString().contains("/src/main/java/"))
+          .filter(file -> !file.toString().contains("/log/src/main/java/org/hghca/log/"))
+          .toList();
+    }
+  }
+
+  /** Each line's words, with the file that has it; calls without a literal as a whole. */
+  private static Map<String, String> lines() throws IOException {
+    Map<String, String> lines = new TreeMap<>();
+    for (Path file : mainSources()) {
+      Matcher line = LINE.matcher(Files.readString(file));
+      while (line.find()) {
+        String arguments = ABOUT.matcher(line.group(1)).replaceFirst("");
+        Matcher message = MESSAGE_OF_LINE.matcher(arguments);
+        String text = message.find() ? joined(message.group(1)) : arguments;
+        lines.put(words(text), file.getFileName().toString());
+      }
+    }
+    return lines;
+  }
+
+  private static String joined(String literals) {
+    return LITERALS
+        .matcher(literals)
+        .results()
+        .map(literal -> literal.group().substring(1, literal.group().length() - 1))
+        .collect(Collectors.joining());
+  }
+
+  @Test
+  void linesOfTheLogAreFoundInTheSources() throws IOException {
+    assertThat(lines())
+        .containsEntry("cannot accept a connection", "Acceptor.java")
+        .containsEntry("a process of another user is refused", "Members.java")
+        .containsEntry("goes to ERR while it sends", "ErrorEntry.java")
+        .containsEntry("is no address of this machine", "RDMA.java")
+        .hasSizeGreaterThan(60);
+  }
+
+  @Test
+  void everyLineOfTheLogIsInTheDocument() throws IOException {
+    String document = Files.readString(CaseTable.project().resolve("docs/troubleshooting.md"));
+
+    assertThat(lines().entrySet().stream().filter(line -> !document.contains(line.getKey())))
+        .as("lines that the document lacks")
+        .isEmpty();
+  }
+
+  /** Other calls would escape this test, say nothing of the device, and could fill a disk. */
+  @Test
+  void nothingElseLogs() throws IOException {
+    assertThat(mainSources().stream().filter(TroubleshootingTest::hasALoggerOfItsOwn))
+        .extracting(file -> file.getFileName().toString())
+        .containsExactlyInAnyOrder("CommandTrace.java", "Linux.java");
+  }
+
+  private static boolean hasALoggerOfItsOwn(Path file) {
+    try {
+      String text = Files.readString(file);
+      return text.contains("LoggerFactory") || text.contains("System.Logger");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

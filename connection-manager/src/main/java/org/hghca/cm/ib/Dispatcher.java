@@ -19,13 +19,13 @@ import org.hghca.cm.mad.Req;
 import org.hghca.cm.mad.Rtu;
 import org.hghca.cm.mad.SidrRep;
 import org.hghca.cm.mad.SidrReq;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Gid;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Finds the connection that a message is for. Used under the agent's lock. */
 final class Dispatcher {
-  private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+  private static final ConditionLog LOG = ConditionLog.of(Dispatcher.class);
 
   private final MadAgent agent;
   private final Handshakes handshakes;
@@ -57,7 +57,7 @@ final class Dispatcher {
       case SidrReq sidrReq -> services.asked(mad.transactionId(), sidrReq, from);
       case SidrRep sidrRep -> services.answered(sidrRep, from);
       // As Linux over Ethernet, where paths are not the connection manager's.
-      case Lap _, Apr _ -> LOG.debug("Dropped from {}: {}", from.peer(), mad);
+      case Lap _, Apr _ -> LOG.debug(About.peer(from.peer()), "dropped: {}", mad);
     }
   }
 
@@ -151,7 +151,7 @@ final class Dispatcher {
       return;
     }
     if (handshakes.isFullFor(from.peer())) {
-      LOG.debug("Dropped from {}: too many requests are pending", from.peer());
+      LOG.debug(About.peer(from.peer()), "dropped: too many requests are pending");
       return;
     }
     ConnectRequest request =

@@ -6,16 +6,16 @@ import java.util.random.RandomGenerator;
 import org.hghca.cm.mad.Mad;
 import org.hghca.cm.mad.Parsed;
 import org.hghca.cm.mad.Parsed.Malformed;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The protocol of one device, without its queue pair: what arrives, fails and ends. */
 final class Engine {
-  private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
+  private static final ConditionLog LOG = ConditionLog.of(Engine.class);
 
   private final MadAgent agent;
   private final Handshakes handshakes;
@@ -40,7 +40,7 @@ final class Engine {
   /** Takes a datagram; on the carrier's thread, which calls {@link #step} afterwards. */
   void received(byte[] datagram, Arrival from) {
     switch (Parsed.of(datagram)) {
-      case Malformed(String reason) -> LOG.debug("Dropped from {}: {}", from.peer(), reason);
+      case Malformed(String reason) -> LOG.debug(About.peer(from.peer()), "dropped: {}", reason);
       case Mad mad -> agent.locked(() -> dispatcher.received(mad, from));
     }
   }

@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import org.hghca.cm.mad.Mad;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -28,8 +30,6 @@ import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The queue pair of the general services with its memory: slots of one datagram each, those to send
@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * new Ethernet address is used at once, and no peer makes a table grow.
  */
 final class GsiQueue implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(GsiQueue.class);
+  private static final ConditionLog LOG = ConditionLog.of(GsiQueue.class);
 
   private static final int RECEIVES = 1024;
   private static final int SENDS = 128;
@@ -105,6 +105,10 @@ final class GsiQueue implements AutoCloseable {
     return new GsiQueue(context);
   }
 
+  private About about() {
+    return About.device(context.device().name()).qpn(QueuePair.GSI_NUMBER);
+  }
+
   CompletionQueue completions() {
     return completions;
   }
@@ -160,7 +164,7 @@ final class GsiQueue implements AutoCloseable {
         take(slot, i, received);
         post(slot);
       } else {
-        LOG.warn("Receiving has failed: {}", polled.describe(i));
+        LOG.warn(about(), "a receive of the connection manager has failed: {}", polled.describe(i));
       }
     }
     return count > 0;
@@ -170,7 +174,8 @@ final class GsiQueue implements AutoCloseable {
     handles[slot].close();
     free.add(slot);
     if (!polled.isSuccess(completion)) {
-      LOG.warn("Sending has failed: {}", polled.describe(completion));
+      LOG.warn(
+          about(), "a send of the connection manager has failed: {}", polled.describe(completion));
       if (qp.state() == QpState.SQE) {
         qp.modify(QpAttributes.to(QpState.RTS));
       }
@@ -182,7 +187,7 @@ final class GsiQueue implements AutoCloseable {
     if (polled.sourceQp(completion) != QueuePair.GSI_NUMBER
         || (polled.flags(completion) & Completions.GRH) == 0
         || polled.byteLength(completion) != SLOT) {
-      LOG.debug("Dropped: {}", polled.describe(completion));
+      LOG.debug(about(), "dropped: {}", polled.describe(completion));
       return;
     }
     MemorySegment bytes = memory.segment().asSlice((long) slot * SLOT, SLOT);
@@ -190,7 +195,7 @@ final class GsiQueue implements AutoCloseable {
     try {
       header = GlobalRouteHeader.of(bytes);
     } catch (VerbsException e) {
-      LOG.debug("Dropped: {}", polled.describe(completion), e);
+      LOG.debug(about(), "dropped: {}", polled.describe(completion), e);
       return;
     }
     byte[] mad = bytes.asSlice(GlobalRouteHeader.LENGTH, Mad.LENGTH).toArray(ValueLayout.JAVA_BYTE);

@@ -8,6 +8,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
@@ -15,15 +17,13 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Datagrams by the queue pair of the general services. The thread of the carrier is the only one
  * that uses the queue pair; others leave what they send in a queue.
  */
 final class GsiTransport implements MadTransport {
-  private static final Logger LOG = LoggerFactory.getLogger(GsiTransport.class);
+  private static final ConditionLog LOG = ConditionLog.of(GsiTransport.class);
 
   /** At most so many datagrams wait for a slot; more get lost. */
   private static final int WAITING = 8192;
@@ -74,7 +74,7 @@ final class GsiTransport implements MadTransport {
         return;
       }
     }
-    LOG.debug("Lost: a datagram to {}, since {} wait", to.destination(), WAITING);
+    LOG.debug(about().with(to.destination()), "lost: a datagram, since {} wait", WAITING);
   }
 
   @Override
@@ -96,12 +96,16 @@ final class GsiTransport implements MadTransport {
         .findFirst();
   }
 
+  private About about() {
+    return About.device(context.device().name());
+  }
+
   private void run() {
     try {
       work();
     } catch (RuntimeException | Error e) {
       if (!closing) {
-        LOG.error("The connection manager of {} has failed", context.device().name(), e);
+        LOG.error(about(), "the connection manager has failed", e);
         fail(e);
       }
     } finally {
@@ -121,7 +125,7 @@ final class GsiTransport implements MadTransport {
     try {
       queue.close();
     } catch (VerbsException e) {
-      LOG.warn("Closing queue pair 1 of {}", context.device().name(), e);
+      LOG.warn(about(), "queue pair 1 is not closed: {}", e.getMessage());
     }
   }
 
@@ -194,7 +198,7 @@ final class GsiTransport implements MadTransport {
     try {
       return queue.send(next.mad, next.to);
     } catch (VerbsException e) {
-      LOG.debug("Lost: a datagram to {}", next.to.destination(), e);
+      LOG.debug(about().with(next.to.destination()), "lost: a datagram", e);
       engine.unsendable(next.to.destination(), e.getMessage());
       return true;
     }

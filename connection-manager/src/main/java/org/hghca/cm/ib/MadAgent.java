@@ -11,20 +11,20 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.mad.Mad;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What the messages of one device have in common: the lock, the time, what is sent, and what is
  * reported. Reports are made by {@link #step} alone, so that they come one after another.
  */
 final class MadAgent {
-  private static final Logger LOG = LoggerFactory.getLogger(MadAgent.class);
+  private static final ConditionLog LOG = ConditionLog.of(MadAgent.class);
 
   private final ReentrantLock lock = new ReentrantLock();
   private final MadTransport transport;
@@ -92,7 +92,7 @@ final class MadAgent {
     try {
       delivery.call.run();
     } catch (RuntimeException e) {
-      LOG.error("A handler of events of the connection manager has thrown", e);
+      LOG.error(About.NOTHING, "a handler of events of the connection manager has thrown", e);
     }
   }
 

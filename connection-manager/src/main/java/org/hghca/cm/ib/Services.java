@@ -16,15 +16,15 @@ import org.hghca.cm.ib.Requests.Addresses;
 import org.hghca.cm.mad.Mad;
 import org.hghca.cm.mad.SidrRep;
 import org.hghca.cm.mad.SidrReq;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Questions for UD queue pairs, and those of peers. Used under the agent's lock. */
 final class Services {
-  private static final Logger LOG = LoggerFactory.getLogger(Services.class);
+  private static final ConditionLog LOG = ConditionLog.of(Services.class);
 
   /** So many answers are kept for peers that have lost one, and ask again. */
   private static final int ANSWERS = 1024;
@@ -237,7 +237,7 @@ final class Services {
     if (listener.isEmpty()) {
       refuse(transaction, req, from, ServiceReply.REJECTED);
     } else if (pending.isFullFor(from.peer())) {
-      LOG.debug("Dropped from {}: too many questions are pending", from.peer());
+      LOG.debug(About.peer(from.peer()), "dropped: too many questions are pending");
     } else {
       Inquiry inquiry = new Inquiry(asker, transaction, req, from);
       inquiries.put(asker, inquiry);

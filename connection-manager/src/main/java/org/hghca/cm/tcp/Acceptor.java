@@ -15,8 +15,8 @@ import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.Listener;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.ServiceRequest;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 
 /**
  * Listens on one address for the services there. One thread accepts sockets, one for each socket
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * listener's backlog, at a time; more wait in the kernel.
  */
 final class Acceptor {
-  private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
+  private static final ConditionLog LOG = ConditionLog.of(Acceptor.class);
 
   /** The longest queue of the kernel; it takes fewer if its limit is lower. */
   private static final int KERNEL_BACKLOG = 1024;
@@ -72,13 +72,26 @@ final class Acceptor {
     try {
       server.close();
     } catch (IOException e) {
-      LOG.debug("closing a listening socket", e);
+      LOG.debug(about(), "closing a listening socket", e);
     }
     halfOpen.release(); // for the thread that accepts
     try {
       accepting.join();
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private About about() {
+    return About.device(carrier.context().device().name());
+  }
+
+  /** With the peer, unless its socket has ended. */
+  private About about(Link link) {
+    try {
+      return about().with(link.remote());
+    } catch (IOException _) {
+      return about();
     }
   }
 
@@ -95,7 +108,7 @@ final class Acceptor {
       } catch (IOException e) {
         halfOpen.release();
         if (isOpen()) {
-          LOG.warn("cannot accept a connection; tries again", e);
+          LOG.warn(about(), "cannot accept a connection; tries again: {}", e.getMessage());
           pause();
         }
       }
@@ -117,7 +130,7 @@ final class Acceptor {
       Link link = new Link(carrier, channel);
       rest = request(link);
     } catch (IOException e) {
-      LOG.debug("a socket that ended at once", e);
+      LOG.debug(about(), "a socket that ended at once", e);
     } finally {
       halfOpen.release();
     }
@@ -159,17 +172,18 @@ final class Acceptor {
         default -> throw new MalformedException(first.kind() + " in the place of a request");
       };
     } catch (VersionException e) {
-      LOG.warn("refused a connection: {}", e.getMessage());
+      LOG.warn(about(link), "refused a connection: {}", e.getMessage());
       return refuse(link, TcpHandshake.OTHER_VERSION);
     } catch (UnusableOfferException e) {
-      LOG.warn("refused a connection: {}", e.getMessage());
+      LOG.warn(about(link), "refused a connection: {}", e.getMessage());
       return refuse(link, TcpHandshake.UNSUPPORTED);
     } catch (MalformedException e) {
-      LOG.info("closed a socket that is not of a connection manager: {}", e.getMessage());
+      LOG.info(
+          about(link), "closed a socket that is not of a connection manager: {}", e.getMessage());
     } catch (IOException e) {
-      LOG.debug("a socket without a request", e);
+      LOG.debug(about(link), "a socket without a request", e);
     } catch (RuntimeException e) {
-      LOG.warn("closed a socket whose request failed", e);
+      LOG.error(about(link), "closed a socket whose request failed", e);
     }
     link.close();
     return () -> {};

@@ -5,14 +5,14 @@ import org.hghca.cm.carrier.PrivateData;
 import org.hghca.cm.carrier.ServiceHandshake;
 import org.hghca.cm.carrier.ServiceReply;
 import org.hghca.cm.carrier.ServiceRequest;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A peer's question for a UD queue pair. */
 final class PassiveQuestion implements ServiceHandshake {
-  private static final Logger LOG = LoggerFactory.getLogger(PassiveQuestion.class);
+  private static final ConditionLog LOG = ConditionLog.of(PassiveQuestion.class);
 
   private final TcpCarrier carrier;
   private final ServiceRequest request;
@@ -31,7 +31,7 @@ final class PassiveQuestion implements ServiceHandshake {
     try (link) {
       throw new MalformedException(link.read().kind() + " after a question");
     } catch (IOException e) {
-      LOG.debug("{}: the question has ended", request.remote(), e);
+      LOG.debug(About.peer(request.remote()), "the question has ended", e);
     }
   }
 

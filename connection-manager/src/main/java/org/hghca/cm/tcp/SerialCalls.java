@@ -1,15 +1,15 @@
 package org.hghca.cm.tcp;
 
 import java.util.ArrayDeque;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 
 /**
  * Makes calls to a program one after another, on threads of its own. A call that throws is logged,
  * and the next follows. Thread-safe.
  */
 final class SerialCalls {
-  private static final Logger LOG = LoggerFactory.getLogger(SerialCalls.class);
+  private static final ConditionLog LOG = ConditionLog.of(SerialCalls.class);
 
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
   private boolean held;
@@ -52,7 +52,7 @@ final class SerialCalls {
       try {
         call.run();
       } catch (RuntimeException e) {
-        LOG.error("A handler of events of the connection manager has thrown", e);
+        LOG.error(About.NOTHING, "a handler of events of the connection manager has thrown", e);
       }
     }
   }

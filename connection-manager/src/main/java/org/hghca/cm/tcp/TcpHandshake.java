@@ -10,17 +10,17 @@ import org.hghca.cm.carrier.ConnectRequest;
 import org.hghca.cm.carrier.Handshake;
 import org.hghca.cm.carrier.HandshakeEvents;
 import org.hghca.cm.carrier.PrivateData;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One end of a connection over a socket of its own, which stays open as the sign of life: its end
  * is the connection's. A thread reads the socket from the request to the end.
  */
 final class TcpHandshake implements Handshake {
-  private static final Logger LOG = LoggerFactory.getLogger(TcpHandshake.class);
+  private static final ConditionLog LOG = ConditionLog.of(TcpHandshake.class);
 
   /** Codes of REJ. */
   static final int TIMED_OUT = 4;
@@ -98,7 +98,7 @@ final class TcpHandshake implements Handshake {
       opened.write(Bodies.of(request));
       read(opened);
     } catch (ConnectException e) {
-      LOG.debug("{}: no listener on the port", request.remote(), e);
+      LOG.debug(About.peer(request.remote()), "no listener on the port", e);
       reject(
           isRefused(e) ? NO_LISTENER : 0,
           PrivateData.EMPTY,
@@ -197,7 +197,10 @@ final class TcpHandshake implements Handshake {
     switch (state) {
       case REQUESTED, REPLIED -> {
         if (cause instanceof VersionException) {
-          LOG.warn("{}: {}", request.remote(), cause.getMessage());
+          LOG.warn(
+              About.peer(request.remote()),
+              "the peer speaks another version: {}",
+              cause.getMessage());
           reject(OTHER_VERSION, PrivateData.EMPTY, "");
         } else if (cause instanceof UnusableOfferException) {
           link.write(Message.reject(UNSUPPORTED, PrivateData.EMPTY));

@@ -17,6 +17,8 @@ import org.hghca.driver.rtl.RtlFamily;
 import org.hghca.driver.rtl.RtlOptions;
 import org.hghca.driver.trace.CardRecord;
 import org.hghca.icm.IcmManager;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.mailbox.DeviceFatalException;
 import org.hghca.provider.DeferredFree;
@@ -30,15 +32,13 @@ import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.TimeScale;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Brings a card up, step by step; shutdown is the exact reverse, and so is the cleanup after a
  * failed step.
  */
 public final class BringUp {
-  private static final Logger LOG = LoggerFactory.getLogger(BringUp.class);
+  private static final ConditionLog LOG = ConditionLog.of(BringUp.class);
 
   private BringUp() {}
 
@@ -135,7 +135,7 @@ public final class BringUp {
       undo.add(device::closeRings);
       device.start();
       undo.add(device::stop);
-      LOG.debug("{} is up: profile {}, {}", function.locator(), profile.name(), limits);
+      LOG.debug(About.device(function.locator()), "up: profile {}, {}", profile.name(), limits);
       return device;
     } catch (RuntimeException e) {
       throw undo.because(Failures.of("cannot bring up " + function.locator(), e));
@@ -199,7 +199,7 @@ public final class BringUp {
     try {
       commands.closeHca();
     } catch (RuntimeException e) {
-      LOG.warn("{}: CLOSE_HCA failed: {}", function.locator(), e.getMessage());
+      LOG.warn(About.device(function.locator()), "CLOSE_HCA failed: {}", e.getMessage());
     }
   }
 }

@@ -1,16 +1,16 @@
 package org.hghca.driver.bringup;
 
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Whether a card may access memory. It may between {@link #open} and {@link #stopAndReset}, while
  * bus mastering is on. Used by one thread at a time.
  */
 public final class DmaGate {
-  private static final Logger LOG = LoggerFactory.getLogger(DmaGate.class);
+  private static final ConditionLog LOG = ConditionLog.of(DmaGate.class);
 
   private final PciFunction function;
   private final boolean resets;
@@ -44,7 +44,7 @@ public final class DmaGate {
       if (e.reason() != VfioException.Reason.CLOSED) {
         throw e;
       }
-      LOG.debug("{} cannot be stopped any more: {}", function.locator(), e.getMessage());
+      LOG.debug(About.device(function.locator()), "cannot be stopped any more: {}", e.getMessage());
       gone = true;
     }
   }

@@ -7,6 +7,8 @@ import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.mailbox.HcrProbe;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -15,8 +17,6 @@ import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Detects the profile of a card and the position of its HCR. The PCI ids of the card are not
@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * a reset has not been used since its bitstream was loaded.
  */
 public final class Recognition {
-  private static final Logger LOG = LoggerFactory.getLogger(Recognition.class);
+  private static final ConditionLog LOG = ConditionLog.of(Recognition.class);
 
   private static final int NO_VENDOR = 0xffff;
 
@@ -247,9 +247,9 @@ public final class Recognition {
     if (named.isPresent()) {
       if (!seen.equals(named)) {
         LOG.warn(
-            "{}: the driver uses as={}, but QUERY_DEV_LIM returns 2^{} queue pairs and 2^{}"
+            About.device(locator),
+            "the driver uses as={}, but QUERY_DEV_LIM returns 2^{} queue pairs and 2^{}"
                 + " completion queues, as {} does",
-            locator,
             named.get(),
             limits.maxQpsLog(),
             limits.maxCqsLog(),

@@ -8,6 +8,8 @@ import org.hghca.abi.EventType;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.memory.QueueMemory;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.Undo;
 import org.hghca.uar.UarPage;
@@ -17,8 +19,6 @@ import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The event queues of a device: one for asynchronous events and one for each completion vector,
@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * has other ones {@code events=poll} avoids the stores.
  */
 public final class DeviceEvents implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(DeviceEvents.class);
+  private static final ConditionLog LOG = ConditionLog.of(DeviceEvents.class);
   private static final int ASYNC_ENTRIES = 1024;
   private static final int COMPLETION_ENTRIES = 4096;
   private static final int LEAST_ENTRIES = 64;
@@ -166,7 +166,7 @@ public final class DeviceEvents implements AutoCloseable {
     try {
       card.commands().mapEq(eqn, true, events());
     } catch (RuntimeException e) {
-      LOG.warn("{}: events stay mapped: {}", card.function().locator(), e.getMessage());
+      LOG.warn(About.device(card.function().locator()), "events stay mapped: {}", e.getMessage());
     }
   }
 

@@ -11,12 +11,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.hghca.abi.Eqe;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.event.WatchedQueue.Look;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.provider.DeviceThread;
 import org.hghca.uar.UarPage;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.VfioException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The thread of a device that reads its event queues and wakes the waiters. It waits for
@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * would never detect.
  */
 public final class EventThread implements EventQueue.Reader {
-  private static final Logger LOG = LoggerFactory.getLogger(EventThread.class);
+  private static final ConditionLog LOG = ConditionLog.of(EventThread.class);
   private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long FINE_STEP_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
   private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -162,7 +162,7 @@ public final class EventThread implements EventQueue.Reader {
     try {
       interrupts.wake();
     } catch (VfioException e) {
-      LOG.debug("{}: no wait to end: {}", card.function().locator(), e.getMessage());
+      LOG.debug(About.device(card.function().locator()), "no wait to end: {}", e.getMessage());
     }
   }
 
@@ -429,8 +429,8 @@ public final class EventThread implements EventQueue.Reader {
   private void ignore(int type, int subtype, int data) {
     if (ignored++ == 0) {
       LOG.debug(
-          "{}: an event of type 0x{}, subtype 0x{}, for 0x{} is ignored, and so are others like it",
-          card.function().locator(),
+          About.device(card.function().locator()),
+          "an event of type 0x{}, subtype 0x{}, for 0x{} is ignored, and so are others like it",
           Integer.toHexString(type),
           Integer.toHexString(subtype),
           Integer.toHexString(data));

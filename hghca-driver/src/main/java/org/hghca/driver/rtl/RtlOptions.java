@@ -1,12 +1,12 @@
 package org.hghca.driver.rtl;
 
 import org.hghca.abi.HardwareProfile;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The parameters of a locator that only the RTL needs: how many requests may be in flight, the safe
@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * @param carriesPsns whether queue pairs help each other over the PSN wrap
  */
 public record RtlOptions(int outstanding, int inFlight, boolean carriesPsns) {
-  private static final Logger LOG = LoggerFactory.getLogger(RtlOptions.class);
+  private static final ConditionLog LOG = ConditionLog.of(RtlOptions.class);
 
   /**
    * Reads the locator of any card.
@@ -59,8 +59,8 @@ public record RtlOptions(int outstanding, int inFlight, boolean carriesPsns) {
     }
     if (number > safe) {
       LOG.warn(
-          "{}: up to {} {}, where {} is safe: this card can lose completions, or stop",
-          locator,
+          About.device(locator),
+          "up to {} {}, where {} is safe: this card can lose completions, or stop",
           number,
           what,
           safe);

@@ -12,6 +12,7 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.driver.rtl.recovery.ErrorEntry;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.WcStatus;
@@ -46,6 +47,7 @@ class EndUnderTrafficTest {
 
   @BeforeEach
   void connect() {
+    ConditionLog.reportAll(); // what other tests have logged is new again
     log.start();
     logger.addAppender(log);
     logger.setLevel(Level.WARN);

@@ -13,6 +13,7 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.driver.rtl.recovery.SoftwareMaintenance;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.ConnectionOptions;
@@ -37,6 +38,7 @@ class SoftwareMaintenanceTest {
   private final Logger logger = (Logger) LoggerFactory.getLogger(SoftwareMaintenance.class);
 
   SoftwareMaintenanceTest() {
+    ConditionLog.reportAll(); // what other tests have logged is new again
     log.start();
     logger.addAppender(log);
     logger.setLevel(Level.WARN);

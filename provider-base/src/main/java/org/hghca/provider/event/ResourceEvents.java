@@ -1,14 +1,14 @@
 package org.hghca.provider.event;
 
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.provider.Resource;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEvents;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The asynchronous events of a context. */
 public final class ResourceEvents extends EventFifo<AsyncEvent> implements AsyncEvents {
-  private static final Logger LOG = LoggerFactory.getLogger(ResourceEvents.class);
+  private static final ConditionLog LOG = ConditionLog.of(ResourceEvents.class);
   private static final int KEPT = 4096;
 
   private final String device;
@@ -42,9 +42,8 @@ public final class ResourceEvents extends EventFifo<AsyncEvent> implements Async
   protected void dropped(AsyncEvent event) {
     if (lost++ == 0) {
       LOG.warn(
-          "{}: the program does not read its asynchronous events; {} is dropped, and so are later"
-              + " ones",
-          device,
+          About.device(device),
+          "the program does not read its asynchronous events; {} is dropped, and so are later ones",
           event);
     }
   }

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.provider.snapshot.Snapshot.Program;
 import org.hghca.vfio.Locator;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Copies the counters of a device into a file that other processes of the user read, twice a
@@ -26,7 +26,7 @@ public final class CounterPublisher {
   /** What the program is called for others; otherwise what its JVM runs. */
   private static final String PROGRAM = "hghca.program";
 
-  private static final Logger LOG = LoggerFactory.getLogger(CounterPublisher.class);
+  private static final ConditionLog LOG = ConditionLog.of(CounterPublisher.class);
   private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final Device device;
@@ -73,7 +73,8 @@ public final class CounterPublisher {
       publish();
     } catch (IOException | RuntimeException e) {
       isOff = true;
-      LOG.debug("{}: its counters are not published: {}", device.locator(), e.getMessage());
+      LOG.debug(
+          About.device(device.locator()), "its counters are not published: {}", e.getMessage());
       removeFile();
     }
   }
@@ -139,7 +140,9 @@ public final class CounterPublisher {
       file.close();
     } catch (IOException e) {
       LOG.debug(
-          "{}: the file of its counters is not removed: {}", device.locator(), e.getMessage());
+          About.device(device.locator()),
+          "the file of its counters is not removed: {}",
+          e.getMessage());
     }
     file = null;
   }

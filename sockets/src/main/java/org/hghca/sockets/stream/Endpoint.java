@@ -4,6 +4,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
 import org.hghca.cm.CmId;
 import org.hghca.cm.ConnectionParameters;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.sockets.protocol.ConnectData;
 import org.hghca.sockets.protocol.Framing;
 import org.hghca.sockets.protocol.HalfEntry;
@@ -12,12 +14,10 @@ import org.hghca.sockets.protocol.SendWindow;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What a stream is made of: an identifier, memory, a queue pair, and a place in an engine. */
 final class Endpoint {
-  private static final Logger LOG = LoggerFactory.getLogger(Endpoint.class);
+  private static final ConditionLog LOG = ConditionLog.of(Endpoint.class);
 
   private final StreamResources resources;
   private final CmId id;
@@ -132,7 +132,7 @@ final class Endpoint {
     try {
       id.disconnect();
     } catch (VerbsException e) {
-      LOG.debug("{} has ended: {}", id, e.getMessage());
+      LOG.debug(About.peer(remote), "{} has ended: {}", id, e.getMessage());
     }
   }
 

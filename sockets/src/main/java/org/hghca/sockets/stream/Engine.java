@@ -5,14 +5,14 @@ import java.util.Deque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A completion queue that some streams share, and who polls it: whichever thread waits for one of
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * then has it polled.
  */
 final class Engine implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
+  private static final ConditionLog LOG = ConditionLog.of(Engine.class);
 
   /** Outstanding requests of all streams of an engine, unless one needs more. */
   private static final int ROOM = 8192;
@@ -173,7 +173,7 @@ final class Engine implements AutoCloseable {
   }
 
   private void fail(VerbsException cause) {
-    LOG.debug("streams end: {}", cause.getMessage());
+    LOG.debug(About.NOTHING, "streams end: {}", cause.getMessage());
     failed = true;
     for (CompletionSink stream : streams) {
       if (stream != null) {
@@ -209,7 +209,7 @@ final class Engine implements AutoCloseable {
       try {
         queue.requestNotify(false);
       } catch (VerbsException e) {
-        LOG.debug("a completion queue cannot be armed: {}", e.getMessage());
+        LOG.debug(About.NOTHING, "a completion queue cannot be armed: {}", e.getMessage());
       }
     }
     lock.pollAll();

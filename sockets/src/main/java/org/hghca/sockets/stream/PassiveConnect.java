@@ -3,15 +3,15 @@ package org.hghca.sockets.stream;
 import org.hghca.cm.CmEvent;
 import org.hghca.cm.CmEventType;
 import org.hghca.cm.CmId;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.sockets.protocol.ConnectData;
 import org.hghca.sockets.protocol.ForeignPeerException;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A peer's request to a listener. Its monitor is held while something happens to it. */
 final class PassiveConnect implements CmHandler {
-  private static final Logger LOG = LoggerFactory.getLogger(PassiveConnect.class);
+  private static final ConditionLog LOG = ConditionLog.of(PassiveConnect.class);
 
   private final StreamResources resources;
   private final RdmaStreamListener listener;
@@ -40,12 +40,20 @@ final class PassiveConnect implements CmHandler {
       id.accept(endpoint.parameters());
       return true;
     } catch (ForeignPeerException e) {
-      LOG.warn("{} refuses {}: {}", listener, id.remoteAddress(), e.getMessage());
+      refuse(e.getMessage());
     } catch (VerbsException e) {
-      LOG.warn("{} refuses {}: {}", listener, id.remoteAddress(), e.getMessage());
+      refuse(e.getMessage());
     }
     release();
     return false;
+  }
+
+  private void refuse(String why) {
+    LOG.warn(
+        About.device(id.context().device().name()).with(id.remoteAddress()),
+        "{} refuses a peer: {}",
+        listener,
+        why);
   }
 
   @Override
@@ -53,12 +61,12 @@ final class PassiveConnect implements CmHandler {
     if (endpoint != null && endpoint.isOpen()) {
       endpoint.stream().happened(event);
     } else if (ended) {
-      LOG.debug("{}: {} after its end", id, event);
+      LOG.debug(About.peer(id.remoteAddress()), "{}: {} after its end", id, event);
     } else if (event.type() == CmEventType.ESTABLISHED) {
       endpoint.open(peer);
       listener.established(endpoint.stream());
     } else {
-      LOG.debug("{} is not connected: {}", id, event);
+      LOG.debug(About.peer(id.remoteAddress()), "{} is not connected: {}", id, event);
       boolean answered = endpoint != null;
       release();
       listener.lost(this, answered);

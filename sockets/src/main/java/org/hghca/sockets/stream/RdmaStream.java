@@ -11,16 +11,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.hghca.cm.CmEvent;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.sockets.protocol.ConnectData;
 import org.hghca.sockets.protocol.MessageWord;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A stream over a queue pair. */
 final class RdmaStream implements ByteStream, CompletionSink {
-  private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
+  private static final ConditionLog LOG = ConditionLog.of(RdmaStream.class);
 
   /** So long a closed stream waits until its last word has arrived. */
   private static final long LINGER_SECONDS = 10;
@@ -344,13 +344,13 @@ final class RdmaStream implements ByteStream, CompletionSink {
 
   @Override
   public void violated(String how) {
-    LOG.debug("{} ends: the peer sent {}", this, how);
+    LOG.debug(About.peer(remoteAddress()), "{} ends: the peer sent {}", this, how);
     broke();
   }
 
   private void broke(String why) {
     if (!is(BROKEN | CLOSED)) {
-      LOG.debug("{} breaks: {}", this, why);
+      LOG.debug(About.peer(remoteAddress()), "{} breaks: {}", this, why);
     }
     broke();
   }

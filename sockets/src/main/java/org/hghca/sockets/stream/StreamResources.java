@@ -10,18 +10,18 @@ import org.hghca.cm.CmEventType;
 import org.hghca.cm.CmId;
 import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.VerbsException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What the streams and listeners of a device share: a protection domain, engines, identifiers of
  * the connection manager with who takes their events, and the account of all. Thread-safe.
  */
 final class StreamResources implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(StreamResources.class);
+  private static final ConditionLog LOG = ConditionLog.of(StreamResources.class);
 
   private final String deviceName;
   private final ProtectionDomain domain;
@@ -51,6 +51,10 @@ final class StreamResources implements AutoCloseable {
     return engines;
   }
 
+  private About about() {
+    return About.device(deviceName);
+  }
+
   // Identifiers, and events of the connection manager.
 
   CmId createId() {
@@ -66,7 +70,7 @@ final class StreamResources implements AutoCloseable {
         dispatch(event);
       }
     } catch (VerbsException e) {
-      LOG.debug("{} is closed", deviceName);
+      LOG.debug(about(), "closed");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -83,7 +87,7 @@ final class StreamResources implements AutoCloseable {
     try {
       handler.happened(event);
     } catch (RuntimeException e) {
-      LOG.error("{} was not handled", event, e);
+      LOG.error(about(), "{} was not handled", event, e);
     }
   }
 
@@ -97,7 +101,7 @@ final class StreamResources implements AutoCloseable {
     try {
       id.close();
     } catch (VerbsException e) {
-      LOG.warn("{} is not closed", id, e);
+      LOG.warn(about(), "{} is not closed", id, e);
     }
     synchronized (past) {
       handlers.remove(id);

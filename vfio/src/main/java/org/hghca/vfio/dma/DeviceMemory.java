@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiFunction;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Locator;
@@ -15,8 +17,6 @@ import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.ProcessMemory;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The memory that one function accesses: mapped and allocated memory. Several functions may share
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * <p>Closing unmaps all remaining mappings and frees the allocated memory; it is idempotent.
  */
 public final class DeviceMemory implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(DeviceMemory.class);
+  private static final ConditionLog LOG = ConditionLog.of(DeviceMemory.class);
 
   private final Locator locator;
   private final AddressSpace space;
@@ -163,7 +163,8 @@ public final class DeviceMemory implements AutoCloseable {
         try {
           mapping.pin.release();
         } catch (RuntimeException e) {
-          LOG.warn("{}: memory is still mapped for the device", locator, e);
+          LOG.warn(
+              About.device(locator), "memory is still mapped for the device: {}", e.getMessage());
         }
       }
       mappings.clear();

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.kernel.RegionInfo.Area;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The registers of a function behind its base address registers, each mapped on first use:
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * dropped. Thread-safe.
  */
 final class Bars implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Bars.class);
+  private static final ConditionLog LOG = ConditionLog.of(Bars.class);
   private static final int COUNT = 6;
 
   private final SystemCalls calls;
@@ -89,7 +89,7 @@ final class Bars implements AutoCloseable {
       beyond = new Mixed(List.copyOf(parts), beyond);
     }
     if (first == null) {
-      LOG.debug("{}: BAR{} is accessed by system calls", locator, bar);
+      LOG.debug(About.device(locator), "BAR{} is accessed by system calls", bar);
       return MmioRegion.trapped(info.size(), beyond);
     }
     return MmioRegion.mapped(first, info.size(), beyond);
@@ -101,8 +101,8 @@ final class Bars implements AutoCloseable {
     long address = device.mmap(info.offset() + area.start(), area.size());
     if (address < 0) {
       LOG.warn(
-          "{}: BAR{} cannot be mapped at 0x{}, each access is a system call: {}",
-          locator,
+          About.device(locator),
+          "BAR{} cannot be mapped at 0x{}, each access is a system call: {}",
           bar,
           Long.toHexString(area.start()),
           LinuxErrno.describe(address));
@@ -129,9 +129,9 @@ final class Bars implements AutoCloseable {
         calls.mmapInPlace(memory.address(), memory.byteSize(), DeviceFile.PROT_READ_WRITE);
     if (address < 0) {
       LOG.warn(
-          "{}: its registers stay mapped until it is closed, and its removal waits for that: no"
-              + " memory could take their place: {}",
-          locator,
+          About.device(locator),
+          "its registers stay mapped until it is closed, and its removal waits for that: no memory"
+              + " could take their place: {}",
           LinuxErrno.describe(address));
     }
   }

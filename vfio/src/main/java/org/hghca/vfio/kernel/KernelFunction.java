@@ -5,6 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
@@ -19,12 +21,10 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.DeviceMemory;
 import org.hghca.vfio.linux.MemoryFile;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A function that the kernel's VFIO has given to this process. */
 final class KernelFunction implements PciFunction {
-  private static final Logger LOG = LoggerFactory.getLogger(KernelFunction.class);
+  private static final ConditionLog LOG = ConditionLog.of(KernelFunction.class);
 
   private final KernelSystem system;
   private final Locator locator;
@@ -215,7 +215,7 @@ final class KernelFunction implements PciFunction {
   private void lost(String cause) {
     // Without the lock: a close that holds it may wait for the thread that reports the loss.
     loss = cause;
-    LOG.warn("{}", cause);
+    LOG.warn(About.device(locator), "the function is lost: {}", cause);
     stopDma();
     interrupts.switchOff();
     bars.lose();

@@ -9,13 +9,13 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.UndoStack;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.linux.EventInterrupts;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The interrupts of a function, which the kernel signals through eventfds, of the best available
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe; {@link #await} is for one thread.
  */
 final class KernelInterrupts implements Interrupts, AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(KernelInterrupts.class);
+  private static final ConditionLog LOG = ConditionLog.of(KernelInterrupts.class);
   private static final int MOST = 64;
 
   /** The kinds of interrupts, the preferred one first. */
@@ -83,7 +83,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     } catch (RuntimeException e) {
       throw undo.because(e);
     }
-    LOG.debug("{}: {} interrupt vectors, {}", locator, events.vectors(), kind);
+    LOG.debug(About.device(locator), "{} interrupt vectors, {}", events.vectors(), kind);
   }
 
   /** Tries a kind with all its vectors, or as many as the kernel provides. */
@@ -98,7 +98,11 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
       events.close();
       events = null;
       if (answer < 0 || answer >= vectors) {
-        LOG.warn("{}: no {} interrupts: {}", locator, candidate, LinuxErrno.describe(answer));
+        LOG.warn(
+            About.device(locator),
+            "interrupts are not {}: {}",
+            candidate,
+            LinuxErrno.describe(answer));
         return false;
       }
       vectors = answer; // the number left in the system
@@ -122,7 +126,11 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     if (available(index) > 0) {
       int answer = signal(index, events.addLoss(cause.formatted(locator)));
       if (answer < 0) {
-        LOG.warn("{}: no event {}: {}", locator, index, LinuxErrno.describe(answer));
+        LOG.warn(
+            About.device(locator),
+            "the kernel does not signal event {}: {}",
+            index,
+            LinuxErrno.describe(answer));
       }
     }
   }
@@ -165,7 +173,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
       int answer =
           set(VfioAbi.INTX_IRQ, VfioAbi.IrqSet.DATA_NONE | VfioAbi.IrqSet.ACTION_UNMASK, 1);
       if (answer < 0) {
-        LOG.debug("{}: not unmasked: {}", locator, LinuxErrno.describe(answer));
+        LOG.debug(About.device(locator), "not unmasked: {}", LinuxErrno.describe(answer));
       }
     }
     long fired = events.await(timeoutNanos);

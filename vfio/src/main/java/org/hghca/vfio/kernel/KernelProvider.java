@@ -2,6 +2,8 @@ package org.hghca.vfio.kernel;
 
 import java.util.List;
 import java.util.Optional;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
@@ -9,8 +11,6 @@ import org.hghca.vfio.PciIds;
 import org.hghca.vfio.UndoStack;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Functions that the Linux kernel's VFIO gives to user space: {@code pci:0000:03:00.0}, or {@code
@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * </ul>
  */
 public final class KernelProvider implements PciFunctionProvider {
-  private static final Logger LOG = LoggerFactory.getLogger(KernelProvider.class);
+  private static final ConditionLog LOG = ConditionLog.of(KernelProvider.class);
 
   private final Machine machine;
   private final PciBus bus;
@@ -134,9 +134,9 @@ public final class KernelProvider implements PciFunctionProvider {
     IommuMode mode = findings.mode();
     if (mode == IommuMode.NOIOMMU) {
       LOG.warn(
-          "{} is opened without an IOMMU: a wrong address in a request of the card overwrites any"
-              + " memory of this machine",
-          address);
+          About.device(address),
+          "opened without an IOMMU: a wrong address in a request of the card overwrites any memory"
+              + " of this machine");
     }
     try {
       VfioEntry entry = VfioEntry.open(system, device, mode, options);
@@ -164,7 +164,7 @@ public final class KernelProvider implements PciFunctionProvider {
     try {
       bus.find(address).filter(PciDevice::isBoundToVfio).ifPresent(binding::unbind);
     } catch (VfioException e) {
-      LOG.warn("{} was not given back to its driver: {}", address, e.getMessage());
+      LOG.warn(About.device(address), "not given back to its driver: {}", e.getMessage());
     }
   }
 

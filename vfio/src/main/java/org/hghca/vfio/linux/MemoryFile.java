@@ -8,11 +8,11 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SealedFile;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Memory that another process can share: each piece is a file without a name (memfd_create(2)) that
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * file.
  */
 public final class MemoryFile implements MemorySource {
-  private static final Logger LOG = LoggerFactory.getLogger(MemoryFile.class);
+  private static final ConditionLog LOG = ConditionLog.of(MemoryFile.class);
 
   private static final String NAME = "hghca";
 
@@ -165,7 +165,8 @@ public final class MemoryFile implements MemorySource {
       if (address >= 0) {
         return segment(arena, file, address, bytes);
       }
-      LOG.debug("no huge pages for {} bytes: {}", bytes, LinuxErrno.describe(address));
+      LOG.debug(
+          About.NOTHING, "no huge pages for {} bytes: {}", bytes, LinuxErrno.describe(address));
     }
     checkAvailable(bytes);
     int file = SealedFile.create(linux, NAME, bytes, 0, false);

@@ -15,8 +15,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 
 /**
  * A file with the trace of one or more devices, from when it is opened until nobody uses it any
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * object a line whatever the name. Thread-safe.
  */
 public final class TraceFile implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(TraceFile.class);
+  private static final ConditionLog LOG = ConditionLog.of(TraceFile.class);
   private static final String LINES = ".jsonl";
 
   /** Behind the name of a file whose trace is to be whole. */
@@ -201,7 +201,7 @@ public final class TraceFile implements AutoCloseable {
     try {
       String _ = write();
     } catch (UncheckedIOException e) {
-      LOG.error(e.getMessage());
+      LOG.error(About.NOTHING, "a trace is not written: {}", e.getMessage());
     }
   }
 

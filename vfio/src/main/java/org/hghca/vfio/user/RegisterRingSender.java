@@ -6,11 +6,11 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
 import org.hghca.vfio.user.UserStructures.RingInfo;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The client's end of a {@link RegisterRing}. Thread-safe.
@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * reply, before which the server empties the ring.
  */
 final class RegisterRingSender implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(RegisterRingSender.class);
+  private static final ConditionLog LOG = ConditionLog.of(RegisterRingSender.class);
 
   private final UserConnection connection;
   private final Arena arena;
@@ -53,7 +53,7 @@ final class RegisterRingSender implements AutoCloseable {
   static Optional<RegisterRingSender> open(SystemCalls system, UserConnection connection) {
     int file = RegisterRing.create(system);
     if (file < 0) {
-      LOG.debug("no ring for register writes: {}", LinuxErrno.describe(file));
+      LOG.debug(About.NOTHING, "no ring for register writes: {}", LinuxErrno.describe(file));
       return Optional.empty();
     }
     Arena arena = Arena.ofShared();
@@ -63,9 +63,9 @@ final class RegisterRingSender implements AutoCloseable {
         give(connection, file);
         return Optional.of(new RegisterRingSender(connection, arena, ring));
       }
-      LOG.debug("no memory for a ring of register writes");
+      LOG.debug(About.NOTHING, "no memory for a ring of register writes");
     } catch (VfioException e) {
-      LOG.debug("no ring for register writes", e);
+      LOG.debug(About.NOTHING, "no ring for register writes", e);
     } finally {
       system.close(file);
     }
@@ -117,7 +117,7 @@ final class RegisterRingSender implements AutoCloseable {
     try {
       long _ = connection.read(RegionInfo.CONFIGURATION, 0, Integer.BYTES);
     } catch (VfioException e) {
-      LOG.debug("no answer while the ring of register writes is full", e);
+      LOG.debug(About.NOTHING, "no answer while the ring of register writes is full", e);
       return false;
     }
     if (learnsOfRoom()) {

@@ -1,17 +1,17 @@
 package org.hghca.vfio.user;
 
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The configuration space of a function behind a socket: each access is one message and waits for
  * its reply.
  */
 final class UserConfiguration implements ConfigurationSpace {
-  private static final Logger LOG = LoggerFactory.getLogger(UserConfiguration.class);
+  private static final ConditionLog LOG = ConditionLog.of(UserConfiguration.class);
 
   // PCI Local Bus Specification 3.0, 6.1, 6.7, 6.8.
   private static final int STATUS = 0x06;
@@ -33,7 +33,7 @@ final class UserConfiguration implements ConfigurationSpace {
     try {
       return (int) connection.read(RegionInfo.CONFIGURATION, offset, width);
     } catch (VfioException e) {
-      LOG.debug("read of {} bytes of configuration at {}", width, offset, e);
+      LOG.debug(About.NOTHING, "read of {} bytes of configuration at {}", width, offset, e);
       return -1 >>> 32 - 8 * width;
     }
   }
@@ -44,7 +44,7 @@ final class UserConfiguration implements ConfigurationSpace {
     try {
       connection.write(RegionInfo.CONFIGURATION, offset, width, value);
     } catch (VfioException e) {
-      LOG.debug("write of {} bytes of configuration at {}", width, offset, e);
+      LOG.debug(About.NOTHING, "write of {} bytes of configuration at {}", width, offset, e);
     }
   }
 

@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
@@ -21,8 +23,6 @@ import org.hghca.vfio.dma.DmaSpace;
 import org.hghca.vfio.linux.MemoryFile;
 import org.hghca.vfio.user.UserStructures.DeviceInfo;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A function that another process serves over a socket.
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * keeps its content.
  */
 final class UserFunction implements PciFunction {
-  private static final Logger LOG = LoggerFactory.getLogger(UserFunction.class);
+  private static final ConditionLog LOG = ConditionLog.of(UserFunction.class);
 
   private static final int BARS = 6;
 
@@ -232,7 +232,7 @@ final class UserFunction implements PciFunction {
       }
       memory.close();
     } catch (RuntimeException e) {
-      LOG.warn("{} was not stopped: {}", locator, e.getMessage());
+      LOG.warn(About.device(locator), "the function was not stopped: {}", e.getMessage());
     }
     connection.close();
     synchronized (this) {

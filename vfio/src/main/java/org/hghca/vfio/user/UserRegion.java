@@ -5,20 +5,20 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.user.RegionDescription.Area;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Registers behind a socket: each access is one message, unless it hits an area that is mapped. All
  * messages of a function use one socket, so that the server sees the accesses in order.
  */
 final class UserRegion implements MmioHandler {
-  private static final Logger LOG = LoggerFactory.getLogger(UserRegion.class);
+  private static final ConditionLog LOG = ConditionLog.of(UserRegion.class);
 
   private static final int PROT_READ = 1;
   private static final int PROT_WRITE = 2;
@@ -59,7 +59,7 @@ final class UserRegion implements MmioHandler {
       for (Area area : description.areas()) {
         MemorySegment memory = map(system, description, area, arena);
         if (memory == null) {
-          LOG.debug("region {}: {} is not mapped", index, area);
+          LOG.debug(About.NOTHING, "region {}: {} is not mapped", index, area);
         } else if (area.length() == description.size()) {
           return registers(connection, index, memory);
         } else {
@@ -110,7 +110,13 @@ final class UserRegion implements MmioHandler {
     try {
       return connection.read(index, offset, width);
     } catch (VfioException e) {
-      LOG.debug("read of {} bytes at 0x{} of region {}", width, Long.toHexString(offset), index, e);
+      LOG.debug(
+          About.NOTHING,
+          "read of {} bytes at 0x{} of region {}",
+          width,
+          Long.toHexString(offset),
+          index,
+          e);
       return -1L >>> 64 - 8 * width;
     }
   }
@@ -137,7 +143,12 @@ final class UserRegion implements MmioHandler {
       connection.write(index, offset, width, value);
     } catch (VfioException e) {
       LOG.debug(
-          "write of {} bytes at 0x{} of region {}", width, Long.toHexString(offset), index, e);
+          About.NOTHING,
+          "write of {} bytes at 0x{} of region {}",
+          width,
+          Long.toHexString(offset),
+          index,
+          e);
     }
   }
 }

@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.DmaFault;
@@ -15,9 +17,6 @@ import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.dma.DmaFaults;
 import org.hghca.vfio.linux.HostCalls;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * Serves a device in software at a UNIX socket by the vfio-user protocol: to one client at a time.
@@ -25,12 +24,16 @@ import org.slf4j.event.Level;
  * served. Thread-safe.
  */
 public final class UserServer implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(UserServer.class);
+  private static final ConditionLog LOG = ConditionLog.of(UserServer.class);
 
   /** How long to wait after a client could not be accepted. */
   private static final long PAUSE_NANOS = 100_000_000;
 
   private final String path;
+
+  /** For the log. */
+  private final About about;
+
   private final EmulatedFunction device;
   private final SystemCalls system;
   private final Duration patience;
@@ -39,9 +42,6 @@ public final class UserServer implements AutoCloseable {
   private final DmaTable memory;
   private final EventVectors vectors;
   private final Thread thread;
-  private final LimitedLog came = new LimitedLog(LOG, Level.INFO);
-  private final LimitedLog rejected = new LimitedLog(LOG, Level.WARN);
-  private final LimitedLog notAccepted = new LimitedLog(LOG, Level.WARN);
   private volatile Conversation conversation;
   private volatile long clients;
   private boolean stopped;
@@ -53,6 +53,7 @@ public final class UserServer implements AutoCloseable {
       EmulatedFunction device,
       Duration patience) {
     this.path = path;
+    this.about = About.device(path);
     this.device = device;
     this.system = system;
     this.patience = patience;
@@ -141,7 +142,7 @@ public final class UserServer implements AutoCloseable {
           serve(channel);
         }
       } else if (!LinuxErrno.EINTR.is(socket) && !isStopped()) {
-        notAccepted.log("{}: cannot accept a client: {}", path, LinuxErrno.describe(socket));
+        LOG.warn(about, "cannot accept a client: {}", LinuxErrno.describe(socket));
         LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
@@ -152,7 +153,7 @@ public final class UserServer implements AutoCloseable {
    * message.
    */
   private void turnAway(UserChannel channel) {
-    rejected.log("{}: a client is rejected, no descriptor is left: raise ulimit -n", path);
+    LOG.warn(about, "a client is rejected, no descriptor is left: raise ulimit -n");
     try (channel;
         UserMessage message = new UserMessage(Conversation.MAX_PAYLOAD, 0)) {
       channel.beginHandshake(UserTimeouts.HANDSHAKE);
@@ -161,7 +162,7 @@ public final class UserServer implements AutoCloseable {
         channel.send(message);
       }
     } catch (VfioException e) {
-      LOG.debug("{}: the rejected client is gone", path, e);
+      LOG.debug(about, "the rejected client is gone", e);
     }
   }
 
@@ -172,18 +173,18 @@ public final class UserServer implements AutoCloseable {
       with.discard();
       return;
     }
-    Level level = came.log("{}: a client came", path);
+    LOG.info(about, "a client came");
     String why = "it hung up";
-    try (UserSession session = new UserSession(system, device, with, memory, vectors)) {
+    try (UserSession session = new UserSession(system, about, device, with, memory, vectors)) {
       session.run();
     } catch (VfioException e) {
       why = e.getMessage();
     } catch (RuntimeException | Error e) {
-      LOG.error("{}: the connection failed", path, e);
+      LOG.error(about, "the connection of a client failed", e);
       why = e.toString();
     }
     forget(with);
-    LOG.atLevel(level).log("{}: the client is gone: {}", path, why);
+    LOG.info(about, "a client is gone: {}", why);
   }
 
   private synchronized boolean begin(Conversation with) {
@@ -207,7 +208,7 @@ public final class UserServer implements AutoCloseable {
         device.reset();
       }
     } catch (RuntimeException e) {
-      LOG.error("{}: the device could not be reset", path, e);
+      LOG.error(about, "the device could not be reset", e);
     }
     memory.clear();
     vectors.clear();

@@ -2,6 +2,8 @@ package org.hghca.vfio.user;
 
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.VfioException;
@@ -16,9 +18,6 @@ import org.hghca.vfio.user.UserStructures.RegionInfo;
 import org.hghca.vfio.user.UserStructures.RingInfo;
 import org.hghca.vfio.user.UserStructures.Version;
 import org.hghca.vfio.user.UserStructures.WriteMulti;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * One client's commands, executed in their order by one thread. Every command gets a reply: the
@@ -26,13 +25,15 @@ import org.slf4j.event.Level;
  * it has one.
  */
 final class UserSession implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(UserSession.class);
-  private static final LimitedLog FAILED = new LimitedLog(LOG, Level.WARN);
-  private static final LimitedLog OUT_OF_DESCRIPTORS = new LimitedLog(LOG, Level.WARN);
+  private static final ConditionLog LOG = ConditionLog.of(UserSession.class);
   private static final int CONFIGURATION_BYTES = 4096;
   private static final int BARS = 6;
 
   private final SystemCalls system;
+
+  /** For the log. */
+  private final About about;
+
   private final EmulatedFunction device;
   private final Conversation conversation;
   private final DmaTable memory;
@@ -48,11 +49,13 @@ final class UserSession implements AutoCloseable {
 
   UserSession(
       SystemCalls system,
+      About about,
       EmulatedFunction device,
       Conversation conversation,
       DmaTable memory,
       EventVectors vectors) {
     this.system = system;
+    this.about = about;
     this.device = device;
     this.conversation = conversation;
     this.memory = memory;
@@ -96,7 +99,8 @@ final class UserSession implements AutoCloseable {
     } catch (Refusal e) {
       refused(request, e.errno(), e.getMessage());
     } catch (RuntimeException e) {
-      FAILED.log("{} failed", UserCommand.describe(request.command()), e);
+      LOG.error(
+          about, "the request {} of a client failed", UserCommand.describe(request.command()), e);
       refused(request, LinuxErrno.EIO, e.toString());
     } finally {
       request.closeDescriptors(system);
@@ -117,7 +121,7 @@ final class UserSession implements AutoCloseable {
   }
 
   private void refused(UserMessage request, LinuxErrno errno, String reason) {
-    LOG.debug("{} refused, {}: {}", UserCommand.describe(request.command()), errno, reason);
+    LOG.debug(about, "{} refused, {}: {}", UserCommand.describe(request.command()), errno, reason);
     reply.failure(request, errno.number());
   }
 
@@ -177,13 +181,14 @@ final class UserSession implements AutoCloseable {
     }
   }
 
-  private static void checkDescriptors(UserMessage request, int command) {
+  private void checkDescriptors(UserMessage request, int command) {
     int most =
         UserCommand.DMA_MAP.is(command) || UserCommand.REGISTER_RING.is(command)
             ? 1
             : UserCommand.DEVICE_SET_IRQS.is(command) ? request.maxDescriptors() : 0;
     if (request.isOutOfDescriptors()) {
-      OUT_OF_DESCRIPTORS.log(
+      LOG.warn(
+          about,
           "no descriptor is left for what comes with {}: raise ulimit -n",
           UserCommand.describe(command));
       throw new Refusal(LinuxErrno.EMFILE, "this process has no descriptor left");
@@ -262,7 +267,7 @@ final class UserSession implements AutoCloseable {
     try {
       device.write(region, offset, width, value);
     } catch (RuntimeException e) {
-      FAILED.log("a register write failed", e);
+      LOG.error(about, "a register write of a client failed", e);
     }
   }
 

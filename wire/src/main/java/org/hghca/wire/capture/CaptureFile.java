@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortTap;
 import org.hghca.wire.frame.EthernetEncoder;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Writes the packets that a port sends and receives to a pcapng file or channel, as RoCE v2 frames
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * #close} writes the rest and both counts; nothing may be captured at the same time.
  */
 public final class CaptureFile implements PortTap, AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(CaptureFile.class);
+  private static final ConditionLog LOG = ConditionLog.of(CaptureFile.class);
   private static final int CAPACITY = 1 << 23;
 
   /** The longest time for which packets wait in memory, in nanoseconds, if the disk keeps up. */
@@ -204,13 +204,17 @@ public final class CaptureFile implements PortTap, AutoCloseable {
         channel.write(end);
       }
       if (dropped > 0) {
-        LOG.warn("capture {}: {} of {} packets are not in it", name, dropped, seen);
+        LOG.warn(About.NOTHING, "capture {} lacks packets: {} of {}", name, dropped, seen);
       }
     } catch (IOException e) {
       if (patience == WITHOUT_END) {
-        LOG.warn("capture {} ends here, as the file cannot be written: {}", name, e.getMessage());
+        LOG.warn(
+            About.NOTHING,
+            "capture {} ends here, as the file cannot be written: {}",
+            name,
+            e.getMessage());
       }
-      LOG.debug("capture {} has ended", name, e); // a reader may leave at any time
+      LOG.debug(About.NOTHING, "capture {} has ended", name, e); // a reader may leave at any time
     }
   }
 
@@ -271,7 +275,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
     try {
       channel.close();
     } catch (IOException e) {
-      LOG.warn("capture {}: not closed", name, e);
+      LOG.warn(About.NOTHING, "capture {} is not closed: {}", name, e.getMessage());
     }
   }
 }

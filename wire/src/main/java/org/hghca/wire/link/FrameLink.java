@@ -1,18 +1,18 @@
 package org.hghca.wire.link;
 
 import org.hghca.linux.LinuxErrno;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Ethernet frames through an interface of this machine. The port has a MAC and IP addresses of its
  * own there, and resolves and answers its neighbors by itself.
  */
 final class FrameLink implements Link, EthernetEnd.Frames {
-  private static final Logger LOG = LoggerFactory.getLogger(FrameLink.class);
+  private static final ConditionLog LOG = ConditionLog.of(FrameLink.class);
 
   /** Where queries about groups go: 224.0.0.1 and ff02::1. */
   private static final long IPV4_HOSTS = 0x0100_5e00_0001L;
@@ -110,7 +110,11 @@ final class FrameLink implements Link, EthernetEnd.Frames {
   /** Has the interface take frames of the protocols that the port speaks. */
   private void hear(long mac) {
     if (!carrier.join(mac)) {
-      LOG.warn("{}: the interface takes no frames to {}", description(), Long.toHexString(mac));
+      LOG.warn(
+          About.NOTHING,
+          "the interface of {} takes no frames to {}",
+          description(),
+          Long.toHexString(mac));
     }
   }
 

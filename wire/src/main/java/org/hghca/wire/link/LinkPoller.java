@@ -7,15 +7,15 @@ import java.util.function.Supplier;
 import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
 import org.hghca.linux.TimeSlice;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 
 /**
  * The one thread that reads from all links of this process. It sleeps in the kernel while there are
  * no packets, and ends with the last link. Thread-safe.
  */
 public final class LinkPoller {
-  private static final Logger LOG = LoggerFactory.getLogger(LinkPoller.class);
+  private static final ConditionLog LOG = ConditionLog.of(LinkPoller.class);
   private static final LinkPoller SHARED = new LinkPoller(Linux::system);
 
   /** So long the poller's thread waits for events at most where other threads read a link. */
@@ -442,7 +442,11 @@ public final class LinkPoller {
     }
 
     private void failed(Throwable e) {
-      LOG.error("{} failed; it continues with what comes next", link.description(), e);
+      LOG.error(
+          About.NOTHING,
+          "link {} failed; it continues with what comes next",
+          link.description(),
+          e);
     }
 
     /** Whether other threads read it now, or sleep for what comes. */

@@ -9,9 +9,9 @@ import java.nio.file.Path;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SocketFile;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.wire.link.LinkException.Reason;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A connection that is re-established: the connecting side retries every second after its end, the
@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * it is up.
  */
 final class StreamConnection {
-  private static final Logger LOG = LoggerFactory.getLogger(StreamConnection.class);
+  private static final ConditionLog LOG = ConditionLog.of(StreamConnection.class);
 
   /** Nanoseconds between two attempts. */
   static final long INTERVAL = 1_000_000_000L;
@@ -225,7 +225,11 @@ final class StreamConnection {
     }
     if (came < 0) {
       // The peer stays in the queue, and the listener readable.
-      LOG.warn("stream:{}: accept4 answers {}", address.text(), LinuxErrno.describe(came));
+      LOG.warn(
+          About.NOTHING,
+          "stream:{} cannot accept a peer: {}",
+          address.text(),
+          LinuxErrno.describe(came));
       watch.change(listener, 0);
       due = now + INTERVAL;
       return false;
@@ -250,7 +254,7 @@ final class StreamConnection {
     try {
       watch.add(came, LinkWatch.READABLE);
     } catch (LinkException e) {
-      LOG.warn("stream:{}: {}", address.text(), e.getMessage());
+      LOG.warn(About.NOTHING, "stream:{} cannot watch a peer: {}", address.text(), e.getMessage());
       linux.close(came);
       due = Long.MAX_VALUE;
       return;
@@ -299,7 +303,7 @@ final class StreamConnection {
     try {
       Files.deleteIfExists(Path.of(path));
     } catch (IOException e) {
-      LOG.warn("{} is left over and cannot be removed", path, e);
+      LOG.warn(About.NOTHING, "{} is left over and cannot be removed: {}", path, e.getMessage());
     }
   }
 }

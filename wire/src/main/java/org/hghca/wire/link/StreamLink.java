@@ -6,10 +6,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Ethernet frames in a stream of bytes, each behind its length of 32 bits, big-endian, as QEMU's
@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * <p>The link's monitor guards the send side, since the poller ends connections.
  */
 final class StreamLink implements Link, EthernetEnd.Frames {
-  private static final Logger LOG = LoggerFactory.getLogger(StreamLink.class);
+  private static final ConditionLog LOG = ConditionLog.of(StreamLink.class);
 
   /** A longer frame is invalid: the connection ends. */
   static final int LONGEST_FRAME = 69_632;
@@ -229,7 +229,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   }
 
   private synchronized void end() {
-    LOG.info("{}: the connection has ended", description());
+    LOG.info(About.NOTHING, "the connection of {} has ended", description());
     connection.end(System.nanoTime());
     outgoingHead = 0;
     outgoingTail = 0;

@@ -6,11 +6,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.wire.Packet;
 import org.hghca.wire.frame.FrameLayout;
 import org.hghca.wire.link.LinkException.Reason;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A TAP device: an interface of the kernel whose frames come from and go to this link. A missing
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * created for the user.
  */
 final class TapDevice implements FrameCarrier {
-  private static final Logger LOG = LoggerFactory.getLogger(TapDevice.class);
+  private static final ConditionLog LOG = ConditionLog.of(TapDevice.class);
 
   private static final String PATH = "/dev/net/tun";
   private static final int READ_WRITE_NONBLOCK_CLOSE_ON_EXEC = 2 | 0x800 | 0x80000;
@@ -200,7 +200,8 @@ final class TapDevice implements FrameCarrier {
   /** The interface was removed permanently. */
   private synchronized void end(long answer) {
     ended = true;
-    LOG.warn("{}: read answers {}: the link is down", link(), LinuxErrno.describe(answer));
+    LOG.warn(
+        About.NOTHING, "the link {} is down: read answers {}", link(), LinuxErrno.describe(answer));
     watch.remove(device);
   }
 

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.wire.IpAddress;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The multicast groups of a UDP link: one socket each, which identifies the group of a packet. The
@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * and leaves, and neither waits for the other, as the owner holds the lock of its simulation.
  */
 final class UdpGroups {
-  private static final Logger LOG = LoggerFactory.getLogger(UdpGroups.class);
+  private static final ConditionLog LOG = ConditionLog.of(UdpGroups.class);
 
   private final SystemCalls linux;
   private final LocalAddress address;
@@ -99,12 +99,16 @@ final class UdpGroups {
     try {
       socket = UdpSocket.openGroup(linux, name, address, high, low);
       if (socket < 0) {
-        LOG.warn("{}: bind to a multicast group: {}", name, LinuxErrno.describe(socket));
+        LOG.warn(
+            About.NOTHING,
+            "{} cannot be bound to a multicast group: {}",
+            name,
+            LinuxErrno.describe(socket));
         return false;
       }
       watch.add(socket, LinkWatch.READABLE);
     } catch (LinkException e) {
-      LOG.warn("cannot join a multicast group", e);
+      LOG.warn(About.NOTHING, "{} cannot join a multicast group: {}", name, e.getMessage());
       if (socket >= 0) {
         linux.close(socket);
       }

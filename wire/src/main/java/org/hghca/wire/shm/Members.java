@@ -10,12 +10,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketRun;
 import org.hghca.wire.PortAddresses;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A member of a medium in shared memory, and those it has met there. It has two descriptors to wait
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * that has an event when members come, go or send a message. Used by one thread at a time.
  */
 public final class Members implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Members.class);
+  private static final ConditionLog LOG = ConditionLog.of(Members.class);
 
   // sys/epoll.h, sys/eventfd.h
   private static final int CLOSE_ON_EXEC = 0x8_0000;
@@ -122,7 +122,7 @@ public final class Members implements AutoCloseable {
   private void meet(int connection) {
     MemberSocket socket = new MemberSocket(linux, connection);
     if (socket.user() != linux.geteuid()) {
-      LOG.warn("process {} of another user is refused", socket.process());
+      LOG.warn(About.peer("process " + socket.process()), "a process of another user is refused");
       socket.close();
       return;
     }
@@ -199,7 +199,7 @@ public final class Members implements AutoCloseable {
     try {
       meet(connection);
     } catch (MemoryException e) {
-      LOG.warn("a member that has come cannot be met: {}", e.getMessage());
+      LOG.warn(About.NOTHING, "a member that has come cannot be met: {}", e.getMessage());
     }
   }
 
@@ -392,7 +392,10 @@ public final class Members implements AutoCloseable {
     try {
       left = read(member, receiver);
     } catch (ProtocolException e) {
-      LOG.warn("process {} is left alone: {}", member.process(), e.getMessage());
+      LOG.warn(
+          About.peer("process " + member.process()),
+          "a member broke the protocol and is left alone: {}",
+          e.getMessage());
       member.fail();
       forgetTheGone();
       return false;
@@ -503,7 +506,7 @@ public final class Members implements AutoCloseable {
     try {
       Files.deleteIfExists(file);
     } catch (IOException e) {
-      LOG.debug("{} stays: the next member removes it", file, e);
+      LOG.debug(About.NOTHING, "{} stays: the next member removes it", file, e);
     }
     linux.close(listener);
     for (Member member : members) {

@@ -10,18 +10,18 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.state.ProgrammedContext;
 import org.hghca.driver.state.QpContexts;
 import org.hghca.driver.transition.DriverQueuePair;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.verbs.QpType;
 import org.hghca.vfio.TimeScale;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Moves the RTL card's queue pair to ERR after the driver's state, without losing its ring position
  * and not during a message. Under the queue pair's monitor.
  */
 public final class ErrorEntry {
-  private static final Logger LOG = LoggerFactory.getLogger(ErrorEntry.class);
+  private static final ConditionLog LOG = ConditionLog.of(ErrorEntry.class);
 
   /** The interval between two checks whether a queue pair that is ending is idle. */
   private static final long QUIET_STEP_NANOS = 100_000;
@@ -119,6 +119,7 @@ public final class ErrorEntry {
         }
         device.counts().countEndUnderTraffic();
         LOG.warn(
+            About.device(device.card().function().locator()).qpn(qp.number()),
             "{} goes to ERR while it sends, which can stop the card: it was not quiet for {} ms",
             qp.describe(),
             waited / 1_000_000);

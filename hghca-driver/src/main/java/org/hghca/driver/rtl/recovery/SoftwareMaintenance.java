@@ -9,9 +9,9 @@ import org.hghca.driver.card.Card;
 import org.hghca.driver.completion.QpTable;
 import org.hghca.driver.rtl.ring.DoorbellQuota;
 import org.hghca.driver.transition.DriverQueuePair;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.provider.DeviceThread;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The thread of a device whose card neither times out nor flushes: it checks periodically whether
@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Not started on a card that needs none.
  */
 public final class SoftwareMaintenance {
-  private static final Logger LOG = LoggerFactory.getLogger(SoftwareMaintenance.class);
+  private static final ConditionLog LOG = ConditionLog.of(SoftwareMaintenance.class);
   private static final long PERIOD_NANOS = 10_000_000;
   private static final long IDLE_PERIOD_NANOS = 100_000_000;
 
@@ -248,12 +248,14 @@ public final class SoftwareMaintenance {
     timeOuts.clear();
     if (unexplained < SEVERAL) {
       LOG.warn(
+          About.device(card.function().locator()),
           "nothing was completed, which the driver treats as a time-out: {}; the card still"
               + " executes commands",
           found);
     } else if (!warned) {
       warned = true;
       LOG.warn(
+          About.device(card.function().locator()),
           "nothing is completed any more, for any queue pair: {}; the card still executes commands,"
               + " but its data path may be dead, and only a reset fixes that: close all contexts of"
               + " {} and open it again",
@@ -267,7 +269,11 @@ public final class SoftwareMaintenance {
       return StateFlowBySoftware.of(qp).look(now);
     } catch (RuntimeException e) {
       if (!card.health().isDead()) {
-        LOG.warn("{}: {}", qp.describe(), e.getMessage());
+        LOG.warn(
+            About.device(card.function().locator()).qpn(qp.number()),
+            "maintenance of {} has failed: {}",
+            qp.describe(),
+            e.getMessage());
       }
       return Need.SELDOM;
     }

@@ -15,6 +15,8 @@ import org.hghca.driver.state.QpContexts;
 import org.hghca.driver.state.QueuePairState;
 import org.hghca.driver.transition.DriverQueuePair;
 import org.hghca.driver.transition.StateFlow;
+import org.hghca.log.About;
+import org.hghca.log.ConditionLog;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.provider.Failures;
 import org.hghca.verbs.AsyncEventType;
@@ -26,8 +28,6 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The states of a queue pair on a card that neither times out nor flushes: the RTL. It detects
@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * ERR, and determines whether the number can be reused.
  */
 public final class StateFlowBySoftware implements StateFlow, RtlReports {
-  private static final Logger LOG = LoggerFactory.getLogger(StateFlowBySoftware.class);
+  private static final ConditionLog LOG = ConditionLog.of(StateFlowBySoftware.class);
 
   private static final int PSN_MASK = 0xff_ffff;
 
@@ -384,7 +384,7 @@ public final class StateFlowBySoftware implements StateFlow, RtlReports {
     }
     String obstacle = reuse.obstacle();
     if (obstacle != null) {
-      LOG.debug("{} is not used again, because of {}", qp.describe(), obstacle);
+      LOG.debug(about(), "{} is not used again, because of {}", qp.describe(), obstacle);
     }
   }
 
@@ -447,6 +447,7 @@ public final class StateFlowBySoftware implements StateFlow, RtlReports {
     flush.cause(WcStatus.LOC_QP_OP_ERR);
     device.counts().countEndAtLastPsn();
     LOG.warn(
+        about(),
         "{} goes to ERR: its next send would have PSN FFFFFFh, which stops this card, and its peer"
             + " offered no memory for READs over it; connect another queue pair",
         qp.describe());
@@ -454,10 +455,15 @@ public final class StateFlowBySoftware implements StateFlow, RtlReports {
     boolean _ = lookAtFlush(now);
   }
 
+  private About about() {
+    return About.device(device.card().function().locator()).qpn(qp.number());
+  }
+
   private void warnOfLastPsn() {
     if (!warned && sends.endsAtLastPsn() && sends.psnsLeft() <= FEW_PSNS) {
       warned = true;
       LOG.warn(
+          about(),
           "{} has {} packets left before PSN FFFFFFh, where it ends: its peer offered no memory for"
               + " READs over it",
           qp.describe(),
