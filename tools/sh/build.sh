@@ -27,6 +27,43 @@ is_built() {
   [ -z "$(find "${sources[@]}" -newer "$mark" -print -quit)" ]
 }
 
+# show_build: reads Maven's lines and says on stderr which module is built, on a terminal in one line.
+show_build() {
+  local line number name='' fetched=0 shown='' start=$SECONDS
+  while IFS= read -r line; do
+    case $line in
+      '[INFO] Building '*']')
+        number=${line##*\[}
+        number=${number%]}
+        name=${line#'[INFO] Building '}
+        name=${name%% *} ;;
+      *'Downloaded from '*) fetched=$((fetched + 1)) ;;
+      *) continue ;;
+    esac
+    line="hghca: building ${name:-} ${number:+(${number%/*} of ${number#*/})}"
+    if [ -z "$name" ]; then line="hghca: fetching what Maven needs"; fi
+    if [ -t 2 ] && [ "${TERM:-dumb}" != dumb ]; then
+      printf '\r\033[K%s, %d files fetched, %d s' "$line" $fetched $((SECONDS - start)) >&2
+    elif [ "$line" != "$shown" ]; then
+      printf '%s\n' "$line" >&2
+    fi
+    shown=$line
+  done
+  if [ -n "$shown" ] && [ -t 2 ] && [ "${TERM:-dumb}" != dumb ]; then printf '\n' >&2; fi
+}
+
+# can_fetch: whether Maven can write what it fetches; says so if not.
+can_fetch() {
+  local repository=${HOME:-/}/.m2/repository
+  case " ${MAVEN_ARGS:-} ${MAVEN_OPTS:-} " in *-Dmaven.repo.local=*) return 0 ;; esac
+  while [ ! -e "$repository" ] && [ "$repository" != / ]; do repository=$(dirname "$repository"); done
+  if [ ! -d "$repository" ] || [ ! -w "$repository" ]; then
+    echo "hghca must be built first, and Maven cannot write to $repository:" \
+      "MAVEN_ARGS=-Dmaven.repo.local=DIR names another folder" >&2
+    return 1
+  fi
+}
+
 # build <jdk> <module>: Maven builds the module and what it uses.
 build() {
   local jdk=$1 module=$2 target=$root/$2/target errors
@@ -40,13 +77,17 @@ build() {
     echo "hghca is not built yet, and building it needs Maven (mvn): apt install maven" >&2
     return 1
   fi
+  can_fetch || return 1
   # Maven itself runs on any Java from 17; where there is none it gets ours.
   command -v java > /dev/null || export JAVA_HOME="$jdk"
   echo "hghca: building (first use, or sources changed; with an empty Maven repository 95 MB are" \
     "fetched, and it takes 3 minutes of processor time) ..." >&2
-  if ! (cd "$root" && mvn -B -ntp package -pl "$module" -am \
-    -Dmaven.test.skip -Dmaven.javadoc.skip -Dmaven.source.skip \
-    -Dcyclonedx.skip) > "$log" 2>&1; then
+  if ! (
+    set -o pipefail
+    cd "$root"
+    mvn -B package -pl "$module" -am -Dmaven.test.skip -Dmaven.javadoc.skip -Dmaven.source.skip \
+      -Dcyclonedx.skip 2>&1 | tee "$log" | show_build
+  ); then
     # Maven marks what went wrong; when it was killed, or never began, the end says more.
     errors=$(grep -m 30 '^\[ERROR\]' "$log") || errors=$(tail -n 30 "$log")
     printf '%s\n' "$errors" >&2

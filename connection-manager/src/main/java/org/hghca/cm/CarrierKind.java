@@ -39,7 +39,9 @@ public enum CarrierKind {
       }
     }
     throw new VerbsException(
-        Errno.EINVAL, "-Dhghca.cm.carrier must be ib or tcp, not '%s'".formatted(text));
+        Errno.EINVAL,
+        "--cm-carrier, in a program -Dhghca.cm.carrier, must be ib or tcp, not '%s'"
+            .formatted(text));
   }
 
   /** What a device announces: the InfiniBand CM if it has the queue pair for it. */

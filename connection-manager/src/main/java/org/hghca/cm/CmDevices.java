@@ -32,7 +32,9 @@ public final class CmDevices {
 
   /** How to say which device has which address. */
   static final String REMEDY =
-      "JDK_JAVA_OPTIONS=-D" + ADDRESSES + "=<address>=<name or locator>,... names them";
+      "--cm-addresses=<address>=<name or locator>,... names them, in a program -D"
+          + ADDRESSES
+          + "=";
 
   /** A comma that ends an entry: an address and an equals sign follow it. */
   private static final String BETWEEN_ENTRIES = ",(?=[0-9a-fA-F.:]+=)";

@@ -112,7 +112,7 @@ class EverywhereTest {
           .hasMessageContainingAll(
               "no RDMA device can listen: " + left.device().name() + ": queue pair 1",
               right.device().name() + ": queue pair 1",
-              "JDK_JAVA_OPTIONS=-Dhghca.cm.addresses=<address>=<name or locator>,... names them");
+              "--cm-addresses=<address>=<name or locator>,... names them");
       assertThat(DeviceCarriers.count()).isZero();
     }
   }

@@ -18,6 +18,10 @@ public final class RuntimeDirectory {
   /** The property that names it. */
   public static final String PROPERTY = "hghca.runtime.dir";
 
+  /** How to name another one. */
+  public static final String REMEDY =
+      "--runtime-dir=DIR names one of yours, in a program -D" + PROPERTY + "=DIR";
+
   private static final String NAME = "hghca";
   private static final Set<PosixFilePermission> PRIVATE =
       PosixFilePermissions.fromString("rwx------");
@@ -81,8 +85,8 @@ public final class RuntimeDirectory {
       return run.resolve(NAME);
     }
     throw new IOException(
-        "there is no runtime directory: neither $XDG_RUNTIME_DIR nor %s: set JDK_JAVA_OPTIONS=-D%s=DIR"
-            .formatted(own, PROPERTY));
+        "there is no runtime directory: neither $XDG_RUNTIME_DIR nor %s: %s"
+            .formatted(own, REMEDY));
   }
 
   private static Path make(Path directory, int user) throws IOException {
@@ -92,9 +96,7 @@ public final class RuntimeDirectory {
       check(directory, user);
     } catch (IOException e) {
       throw new IOException(
-          "cannot make %s (%s): set JDK_JAVA_OPTIONS=-D%s=DIR to one of yours"
-              .formatted(directory, e.getClass().getSimpleName(), PROPERTY),
-          e);
+          "cannot make %s (%s): %s".formatted(directory, e.getClass().getSimpleName(), REMEDY), e);
     }
     return directory;
   }
@@ -109,8 +111,7 @@ public final class RuntimeDirectory {
                 ? "belongs to user %s".formatted(Integer.toUnsignedString((int) found.get("uid")))
                 : ((int) found.get("mode") & 077) != 0 ? "is open to others: chmod 700 it" : null;
     if (wrong != null) {
-      throw new IOException(
-          "%s %s; or set JDK_JAVA_OPTIONS=-D%s=DIR".formatted(directory, wrong, PROPERTY));
+      throw new IOException("%s %s; or %s".formatted(directory, wrong, REMEDY));
     }
   }
 }

@@ -2,6 +2,7 @@ package org.hghca.tools;
 
 import java.io.FileDescriptor;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.hghca.log.ConditionLog;
 import org.hghca.programs.ExitCode;
+import org.hghca.programs.FileFailure;
 import org.hghca.programs.NotOpenedException;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.programs.ReaderEndedException;
@@ -38,8 +40,10 @@ import org.hghca.tools.demo.CheckFailedException;
 import org.hghca.tools.demo.DemoCommand;
 import org.hghca.tools.info.InfoCommand;
 import org.hghca.tools.info.ListCommand;
+import org.hghca.tools.launch.BadSettingException;
 import org.hghca.tools.launch.Launcher;
 import org.hghca.tools.launch.Plugin;
+import org.hghca.tools.launch.Settings;
 import org.hghca.tools.model.ModelCommand;
 import org.hghca.tools.monitor.MetricsCommand;
 import org.hghca.tools.monitor.TopCommand;
@@ -52,6 +56,7 @@ import org.hghca.vfio.kernel.Machine;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -96,6 +101,8 @@ public final class Main implements Runnable, Launcher {
 
   @Spec private CommandSpec spec;
 
+  private final Settings settings = new Settings();
+
   @Option(
       names = "--debug",
       scope = ScopeType.INHERIT,
@@ -124,6 +131,9 @@ public final class Main implements Runnable, Launcher {
     // Programs also parse this output: digits and decimal points do not depend on the locale.
     Locale.setDefault(Locale.ROOT);
     nameProgram(args);
+    Thread.setDefaultUncaughtExceptionHandler(
+        (thread, e) ->
+            System.err.println("hghca: thread '%s': %s".formatted(thread.getName(), internal(e))));
     System.exit(
         run(
             Machine.local(),
@@ -190,6 +200,9 @@ public final class Main implements Runnable, Launcher {
                     return main.exitCode(exception).code();
                   })
               .execute(args);
+    } catch (Error e) { // as when memory runs out, or a library is missing
+      main.complain(e);
+      exitCode = ExitCode.FAILED.code();
     } finally {
       ConditionLog.reportAll(); // the process may end
       standard.ifPresent(StandardOutput::outliveReader);
@@ -224,6 +237,7 @@ public final class Main implements Runnable, Launcher {
 
   private static CommandLine commandLine(Main main) {
     CommandLine commandLine = new CommandLine(main);
+    commandLine.setParameterExceptionHandler(Main::refuse);
     commandLine.addSubcommand(RdmaMessageCommand.client());
     commandLine.addSubcommand(RdmaMessageCommand.server());
     for (Variant variant : Variant.values()) {
@@ -233,6 +247,7 @@ public final class Main implements Runnable, Launcher {
     CommandLine perf = PerfCommand.commandLine();
     perf.addSubcommand(new PerfPeersCommand());
     commandLine.addSubcommand(perf);
+    main.settings.addOptions(commandLine.getCommandSpec());
     complete(commandLine);
     return commandLine;
   }
@@ -243,6 +258,11 @@ public final class Main implements Runnable, Launcher {
     if (spec.findOption("-V") == null) { // else it brings its own
       spec.mixinStandardHelpOptions(true);
     }
+    spec.addOption(
+        OptionSpec.builder(ShortHelp.ALL)
+            .usageHelp(true)
+            .description("Show all options, and the exit codes.")
+            .build());
     boolean original = spec.exitCodeOnInvalidInput() == ExitCode.FAILED.code();
     spec.usageMessage()
         .exitCodeListHeading("Exit codes:%n")
@@ -250,7 +270,48 @@ public final class Main implements Runnable, Launcher {
     command.getSubcommands().values().forEach(Main::complete);
   }
 
+  /** Wrong usage: what is wrong, and how the command is called. */
+  private static int refuse(ParameterException exception, String... args) {
+    CommandLine command = exception.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println(exception.getMessage());
+    boolean _ = CommandLine.UnmatchedArgumentException.printSuggestions(exception, err);
+    ShortHelp.of(command).forEach(err::println);
+    return command.getCommandSpec().exitCodeOnInvalidInput();
+  }
+
+  /** Prints the help that an option asks for; says whether one does. */
+  private static boolean helps(ParseResult parsed) {
+    for (CommandLine command : parsed.asCommandLineList()) {
+      if (command.isUsageHelpRequested()) {
+        PrintWriter out = command.getOut();
+        if (command.getParseResult().hasMatchedOption(ShortHelp.ALL)) {
+          command.usage(out);
+        } else {
+          ShortHelp.of(command).forEach(out::println);
+        }
+        return true;
+      }
+    }
+    return false;
+  }
+
   private int execute(ParseResult parsed, Map<String, String> environment) {
+    try (settings) {
+      if (helps(parsed)) {
+        return ExitCode.OK.code();
+      }
+      settings.apply(environment);
+      return executeWithSettings(parsed, environment);
+    } catch (BadSettingException e) {
+      spec.commandLine().getErr().println("hghca: " + e.getMessage());
+      return ExitCode.USAGE.code();
+    } catch (ReaderEndedException _) {
+      return ExitCode.OK.code(); // while it printed help
+    }
+  }
+
+  private int executeWithSettings(ParseResult parsed, Map<String, String> environment) {
     if (debug) {
       // Before the first logger, which is the driver's.
       System.setProperty(LOG_LEVEL, "DEBUG");
@@ -261,11 +322,7 @@ public final class Main implements Runnable, Launcher {
       complain(e);
       return ExitCode.USAGE.code();
     }
-    try {
-      return new RunLast().execute(parsed);
-    } catch (ReaderEndedException _) {
-      return ExitCode.OK.code(); // while it printed help
-    }
+    return new RunLast().execute(parsed);
   }
 
   /** Root only runs plugins that root names explicitly, not those of the environment. */
@@ -307,7 +364,7 @@ public final class Main implements Runnable, Launcher {
   }
 
   @Override
-  public void complain(Exception exception) {
+  public void complain(Throwable exception) {
     PrintWriter err = spec.commandLine().getErr();
     boolean expected =
         exception instanceof VerbsException
@@ -316,7 +373,7 @@ public final class Main implements Runnable, Launcher {
             || exception instanceof CheckFailedException
             || exception instanceof PerfException
             || exception instanceof PeerException;
-    err.println("hghca: " + (expected ? exception.getMessage() : "internal error: " + exception));
+    err.println("hghca: " + (expected ? exception.getMessage() : internal(exception)));
     for (Throwable suppressed : exception.getSuppressed()) {
       if (suppressed instanceof PeerException) {
         err.println("hghca: " + suppressed.getMessage());
@@ -324,8 +381,20 @@ public final class Main implements Runnable, Launcher {
     }
     if (debug) {
       exception.printStackTrace(err);
-    } else if (!expected) {
-      err.println("hghca: --debug shows where");
     }
+  }
+
+  /** In words: an exception that nobody expected is not for the person who called a command. */
+  private static String internal(Throwable exception) {
+    return switch (exception) {
+      case UncheckedIOException e -> FileFailure.why(e.getCause());
+      case OutOfMemoryError _ -> "out of memory: JDK_JAVA_OPTIONS=-Xmx2g allows more";
+      default ->
+          "internal error: %s; --debug shows where"
+              .formatted(
+                  exception.getMessage() == null
+                      ? exception.getClass().getSimpleName()
+                      : exception.getMessage());
+    };
   }
 }

@@ -45,13 +45,14 @@ final class ManPage {
     }
     arguments();
     commands();
+    examples();
     section("EXIT STATUS");
     spec.usageMessage().exitCodeList().forEach((code, meaning) -> item(code, List.of(meaning)));
     return text.toString();
   }
 
   /** The first sentence, without its full stop. */
-  private static String summary(String description) {
+  static String summary(String description) {
     int end = description.indexOf(". ");
     String sentence = end < 0 ? description : description.substring(0, end);
     return sentence.endsWith(".") ? sentence.substring(0, sentence.length() - 1) : sentence;
@@ -81,6 +82,16 @@ final class ManPage {
     for (CommandLine subcommand : command.getSubcommands().values()) {
       CommandSpec sub = subcommand.getCommandSpec();
       item(name(sub) + "(1)", List.of(sub.usageMessage().description()));
+    }
+  }
+
+  private void examples() {
+    List<String> examples = ShortHelp.examples(spec.qualifiedName());
+    if (!examples.isEmpty()) {
+      section("EXAMPLES");
+      line(".nf");
+      examples.forEach(example -> line(escaped(example)));
+      line(".fi");
     }
   }
 

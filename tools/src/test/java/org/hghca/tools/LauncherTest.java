@@ -181,6 +181,42 @@ class LauncherTest {
   }
 
   @Test
+  void buildSaysWhatItIsDoing() throws Exception {
+    String maven =
+        """
+        echo 'Downloading from central: https://repo.example/a.pom'
+        echo 'Downloaded from central: https://repo.example/a.pom (1 kB)'
+        echo '[INFO] Building hghca-abi 0.1.0-SNAPSHOT               [2/22]'
+        echo '[INFO] --- compiler:3.15.0:compile (default-compile) @ hghca-abi ---'
+        echo '[INFO] Building hghca-linux 0.1.0-SNAPSHOT             [4/22]'
+        echo '[ERROR] and then it fails'
+        exit 1
+        """;
+    CommandLineRun run = unbuilt().program("mvn", maven).run("$hghca list").assertExit(1);
+
+    assertThat(run.err())
+        .containsSubsequence(
+            "hghca: building (first use",
+            "\nhghca: fetching what Maven needs",
+            "\nhghca: building hghca-abi (2 of 22)",
+            "\nhghca: building hghca-linux (4 of 22)",
+            "\n[ERROR] and then it fails",
+            "\nhghca: the build failed;")
+        .doesNotContain("\r", "\033", "compiler");
+  }
+
+  @Test
+  void homeThatMavenCannotWriteToIsReported() throws Exception {
+    LauncherTree tree = unbuilt().program("mvn", "exit 99");
+    Path home = Files.createFile(folder.resolve("home")); // root writes to any folder
+    CommandLineRun run = tree.run("HOME=%s $hghca list".formatted(home)).assertExit(1);
+
+    assertThat(run.err())
+        .startsWith("hghca must be built first, and Maven cannot write to " + home)
+        .hasLineCount(1);
+  }
+
+  @Test
   void failedBuildWithoutErrorLinesShowsTheLastLines() throws Exception {
     CommandLineRun run =
         unbuilt()

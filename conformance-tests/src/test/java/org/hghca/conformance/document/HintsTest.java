@@ -11,9 +11,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * A message that recommends an option of the JVM names the variable by which programs and the
- * command line take it: {@code JDK_JAVA_OPTIONS=-Dhghca.ids=...}. The command line has no {@code
- * -D}. A message that refuses the value of such an option begins with the option.
+ * A message that recommends a setting names the option of the command line first, and then the
+ * property of a program: {@code --ids=10ee:9038, in a program -Dhghca.ids=10ee:9038}. An option of
+ * the JVM that the command line has no option for is recommended as both take it, by {@code
+ * JDK_JAVA_OPTIONS}. A message that refuses the value of such an option begins with the option.
  */
 class HintsTest {
   private static final Pattern SOURCE = Pattern.compile("[^/]+/src/main/java/.*\\.java");
@@ -21,7 +22,8 @@ class HintsTest {
   /** A literal with an option of the JVM, neither at its beginning nor behind the variable. */
   private static final Pattern BARE =
       Pattern.compile(
-          "\"(?:[^\"\\\\\n]|\\\\.)+(?<!JDK_JAVA_OPTIONS=)(?<!\\w)-D(?:hghca|%s|\" \\+)");
+          "\"(?:[^\"\\\\\n"
+              + "]|\\\\.)+(?<!JDK_JAVA_OPTIONS=)(?<!in a program )(?<!\\w)-D(?:hghca|%s|\" \\+)");
 
   private static Stream<Path> sources() throws IOException {
     Path project = Documents.project();
@@ -54,6 +56,7 @@ class HintsTest {
     assertThat("\"; -D%s=<id> sets it\"").containsPattern(BARE);
     assertThat("\"name them by -D\" + ADDRESSES").containsPattern(BARE);
     assertThat("\"JDK_JAVA_OPTIONS=-D%s=<id> sets it\"").doesNotContainPattern(BARE);
+    assertThat("\"--ids=<id> sets it, in a program -Dhghca.ids=\"").doesNotContainPattern(BARE);
     assertThat("\"-D%s must be a number\"").doesNotContainPattern(BARE);
   }
 }

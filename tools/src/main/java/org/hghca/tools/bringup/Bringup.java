@@ -373,9 +373,9 @@ public final class Bringup implements AutoCloseable {
   }
 
   private static String complaint(RuntimeException e) {
-    String message = e.getMessage();
+    String message = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
     boolean known = e.getClass().getName().startsWith("org.hghca.");
-    return known && message != null ? message : e.toString();
+    return known ? message : "internal error: " + message;
   }
 
   private void giveBack() {

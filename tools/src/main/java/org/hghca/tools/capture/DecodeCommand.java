@@ -94,7 +94,7 @@ public final class DecodeCommand implements Callable<Integer> {
       return;
     }
     PrintWriter out = spec.commandLine().getOut();
-    out.println(json ? Json.line(PacketJson.of(decoded)) : PacketLine.of(decoded, macs));
+    out.println(json ? Json.record(PacketJson.of(decoded)) : PacketLine.of(decoded, macs));
   }
 
   private ExitCode failed(String why) {

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.hghca.mailbox.HcrProbe;
 import org.hghca.tools.card.fields.Fields;
 import org.hghca.tools.card.fields.Shown;
+import org.hghca.tools.launch.Nearest;
 import org.hghca.tools.raw.CardStoppedException;
 import org.hghca.vfio.VfioException;
 
@@ -116,12 +117,12 @@ public final class CardSession implements AutoCloseable {
   }
 
   private static String complaint(RuntimeException e) {
-    String message = e.getMessage() == null ? e.toString() : e.getMessage();
+    String message = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
     boolean known =
         e.getClass().getName().startsWith("org.hghca.")
             || e instanceof IllegalArgumentException
             || e instanceof IllegalStateException;
-    return (known ? message : "internal error: " + e).replaceAll("\\s*\\R\\s*", " ");
+    return (known ? message : "internal error: " + message).replaceAll("\\s*\\R\\s*", " ");
   }
 
   private void execute(Words words, Fields reply) {

@@ -11,6 +11,7 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.icm.IcmTable;
 import org.hghca.tools.card.fields.Fields;
 import org.hghca.tools.card.fields.Shown;
+import org.hghca.tools.launch.Nearest;
 import org.hghca.tools.raw.CardObject;
 import org.hghca.tools.raw.SentContexts;
 

@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.tools.launch.Nearest;
 import org.hghca.tools.raw.CommandRecord;
 
 /**

@@ -76,7 +76,7 @@ final class DemoOptions {
       if (counters) {
         object.put("counters", counted);
       }
-      out.println(Json.pretty(object));
+      out.println(Json.document(object));
     } else {
       CounterReport.print(out, "", counted);
     }
@@ -91,7 +91,7 @@ final class DemoOptions {
       object.put("client", client);
       object.put("checks", checks);
       object.put("error", failure.getMessage());
-      out.println(Json.pretty(object));
+      out.println(Json.document(object));
     }
   }
 }

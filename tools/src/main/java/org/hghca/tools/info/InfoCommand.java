@@ -145,7 +145,7 @@ public final class InfoCommand implements Callable<Integer> {
             : SystemReport.of(main.machine(), PinnedMemory.AT_BRING_UP, locator);
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(Json.pretty(SystemPrinter.json(report)));
+      out.println(Json.document(SystemPrinter.json(report)));
     } else {
       SystemPrinter.print(out, report);
     }
@@ -256,7 +256,7 @@ public final class InfoCommand implements Callable<Integer> {
     if (!main.plugins().isEmpty()) {
       json.put("plugins", main.plugins().stream().map(InfoCommand::json).toList());
     }
-    spec.commandLine().getOut().println(Json.pretty(json));
+    spec.commandLine().getOut().println(Json.document(json));
   }
 
   private static Map<String, Object> json(Plugin plugin) {

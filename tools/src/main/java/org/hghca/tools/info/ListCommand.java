@@ -1,9 +1,12 @@
 package org.hghca.tools.info;
 
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.hghca.programs.EmbeddedHca;
+import org.hghca.programs.Json;
 import org.hghca.provider.snapshot.Kind;
 import org.hghca.provider.snapshot.Snapshot;
 import org.hghca.provider.snapshot.SnapshotDirectory.Found;
@@ -40,6 +43,9 @@ public final class ListCommand implements Runnable {
               + " pairs and connections.")
   private boolean users;
 
+  @Option(names = "--json", description = "Print JSON.")
+  private boolean json;
+
   @Override
   public void run() {
     if (users) {
@@ -60,6 +66,11 @@ public final class ListCommand implements Runnable {
               "hghca: %s may be a card: sudo hghca bind %s".formatted(device, device.address()));
     }
     PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(
+          Json.document(Map.of("devices", devices.stream().map(ListCommand::json).toList())));
+      return;
+    }
     out.print("    %-16s\t   node GUID\n".formatted("device"));
     out.print("    %-16s\t----------------\n".formatted("------"));
     for (RdmaDevice device : devices) {
@@ -76,6 +87,10 @@ public final class ListCommand implements Runnable {
     }
     List<Snapshot> alive =
         programs.get().read(err).stream().filter(Found::isAlive).map(Found::snapshot).toList();
+    if (json) {
+      out.println(Json.document(Map.of("users", alive.stream().map(ListCommand::json).toList())));
+      return;
+    }
     if (alive.isEmpty()) {
       out.println(programs.get().nobody());
       return;
@@ -90,6 +105,27 @@ public final class ListCommand implements Runnable {
               sum(snapshot, Counter.CONNECTIONS),
               snapshot.program().name()));
     }
+  }
+
+  private static Map<String, Object> json(RdmaDevice device) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", device.name());
+    json.put("locator", device.locator());
+    if (device.nodeGuid() != 0) { // else only opening it tells
+      json.put("node_guid", "%016x".formatted(device.nodeGuid()));
+    }
+    return json;
+  }
+
+  private static Map<String, Object> json(Snapshot snapshot) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("device", snapshot.device());
+    json.put("locator", snapshot.locator());
+    json.put("pid", snapshot.program().pid());
+    json.put("program", snapshot.program().name());
+    json.put("queue_pairs", sum(snapshot, Counter.QUEUE_PAIRS));
+    json.put("connections", sum(snapshot, Counter.CONNECTIONS));
+    return json;
   }
 
   private static long sum(Snapshot snapshot, Counter counter) {

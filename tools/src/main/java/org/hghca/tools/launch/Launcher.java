@@ -13,7 +13,7 @@ public interface Launcher {
   List<Plugin> plugins();
 
   /** Prints the failure on stderr: in one line, unless more detail is requested. */
-  void complain(Exception exception);
+  void complain(Throwable exception);
 
   /** The exit code of an unhandled failure. */
   ExitCode exitCode(Exception exception);

@@ -28,7 +28,8 @@ final class FaultsCommand implements Runnable {
     PrintWriter out = spec.commandLine().getOut();
     List<CardFault> faults = CardFault.all();
     if (json) {
-      out.println(Json.pretty(Map.of("faults", faults.stream().map(FaultsCommand::json).toList())));
+      out.println(
+          Json.document(Map.of("faults", faults.stream().map(FaultsCommand::json).toList())));
       return;
     }
     for (CardFault fault : faults) {

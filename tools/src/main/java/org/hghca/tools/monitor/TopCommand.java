@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
       "Show what the running programs of this user do with their devices, and each of their queue"
           + " pairs: bytes and requests a second, errors since the beginning.",
       "Ctrl-C ends it. Programs show their counters twice a second, unless they were started with"
-          + " JDK_JAVA_OPTIONS=-Dhghca.counters=off."
+          + " --publish-counters=off, in a program -Dhghca.counters=off."
     })
 public final class TopCommand implements Callable<Integer> {
   private static final int STANDARD_OUTPUT = 1;
@@ -94,7 +94,7 @@ public final class TopCommand implements Callable<Integer> {
   private void once(RunningPrograms programs, PrintWriter out, PrintWriter err) {
     List<Found> found = programs.read(err);
     if (json) {
-      out.println(Json.pretty(document(found)));
+      out.println(Json.document(document(found)));
       return;
     }
     List<Use> uses = new Traffic(false).measure(found, order);
@@ -118,7 +118,7 @@ public final class TopCommand implements Callable<Integer> {
     try {
       while (true) {
         if (json) {
-          out.println(Json.line(document(programs.read(err))));
+          out.println(Json.record(document(programs.read(err))));
         } else {
           Screen screen = new Screen(size());
           List<Use> uses = traffic.measure(programs.read(screen.complaints()), order);

@@ -4,12 +4,15 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
 import org.hghca.programs.Interruption;
+import org.hghca.programs.Json;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.tools.bringup.board.BoardOptions;
 import org.hghca.tools.raw.CardStoppedException;
@@ -19,6 +22,7 @@ import org.hghca.vfio.VfioException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -40,6 +44,9 @@ public final class ReplayCommand implements Callable<Integer>, OutlivesReader {
   @Spec private CommandSpec spec;
 
   @Mixin private BoardOptions board;
+
+  @Option(names = "--json", description = "Print JSON.")
+  private boolean json;
 
   @Parameters(index = "0", paramLabel = "<file>", description = "The trace.")
   private Path file;
@@ -77,6 +84,10 @@ public final class ReplayCommand implements Callable<Integer>, OutlivesReader {
   private ExitCode play(Replay replay) throws IOException {
     PrintWriter out = spec.commandLine().getOut();
     Optional<Difference> found = replay.run();
+    if (json) {
+      out.println(Json.document(json(replay, found)));
+      return found.isEmpty() ? ExitCode.OK : ExitCode.FAILED;
+    }
     if (found.isEmpty()) {
       out.printf(
           "no difference: %d commands, %d doorbells, %d CQEs%n",
@@ -89,6 +100,24 @@ public final class ReplayCommand implements Callable<Integer>, OutlivesReader {
     out.println("  recorded  " + difference.recorded());
     out.println("  here      " + difference.here());
     return ExitCode.FAILED;
+  }
+
+  private static Map<String, Object> json(Replay replay, Optional<Difference> found) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("commands", replay.commands());
+    json.put("doorbells", replay.doorbells());
+    json.put("completions", replay.completions());
+    found.ifPresent(
+        difference -> {
+          Map<String, Object> first = new LinkedHashMap<>();
+          first.put("what", difference.what());
+          first.put("line", replay.line());
+          first.put("step", replay.step());
+          first.put("recorded", difference.recorded());
+          first.put("here", difference.here());
+          json.put("first_difference", first);
+        });
+    return json;
   }
 
   private Optional<HardwareProfile> profile(Locator locator) {

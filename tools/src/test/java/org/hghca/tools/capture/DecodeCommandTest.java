@@ -274,7 +274,7 @@ class DecodeCommandTest {
             "2026-11-18T11:06:40.000005000Z -   not decoded: 50 of 62 bytes were captured\n");
     assertThat(CommandLineRun.of("decode", "--json", cut.toString()).out())
         .isEqualTo(
-            "{\"time\":\"2026-11-18T11:06:40.000005000Z\",\"frame_length\":62,"
+            "{\"schema_version\":1,\"time\":\"2026-11-18T11:06:40.000005000Z\",\"frame_length\":62,"
                 + "\"not_decoded\":\"50 of 62 bytes were captured\"}\n");
   }
 

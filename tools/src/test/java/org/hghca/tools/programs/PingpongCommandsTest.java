@@ -350,7 +350,7 @@ class PingpongCommandsTest {
 
   @Test
   void helpListsTheExitCodesOfTheOriginal() {
-    assertThat(CommandLineRun.of("rc_pingpong", "--help").out())
+    assertThat(CommandLineRun.of("rc_pingpong", "--help-all").out())
         .contains("Usage: hghca rc_pingpong", "  0     Success.\n  1     Anything failed")
         .doesNotContain("  2     ");
   }

@@ -9,7 +9,8 @@ import org.hghca.vfio.VfioException.Reason;
 
 /**
  * The vendor and device ids of cards. The ids of a real card are defined by its vendor's PCIe block
- * and not documented, so the user can specify them: {@code -Dhghca.ids=10ee:9038,1234:4843}.
+ * and not documented, so the user can specify them: {@code --ids=10ee:9038,1234:4843}, in a program
+ * {@code -Dhghca.ids=}.
  */
 public final class KnownIds {
   /** The system property with the ids, separated by commas. */
@@ -36,8 +37,8 @@ public final class KnownIds {
     if (!ID.matcher(id).matches()) {
       throw new VfioException(
           Reason.INVALID,
-          "-D%s=: '%s' is not an id: expected vendor:device, such as 10ee:9038, separated by commas"
-              .formatted(PROPERTY, id));
+          "--ids: '%s' is not an id: expected vendor:device, such as 10ee:9038, separated by commas"
+              .formatted(id));
     }
     return id;
   }

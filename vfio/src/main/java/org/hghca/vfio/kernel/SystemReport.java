@@ -37,8 +37,8 @@ public record SystemReport(List<Finding> findings) {
               "cards",
               "no function is bound to vfio-pci, and none looks like a card",
               "each board sets its own ids",
-              "lspci -Dnn shows what there is; then sudo hghca bind <address>; in the environment,"
-                  + " JDK_JAVA_OPTIONS=-D%s=<vendor>:<device> sets the id of cards"
+              "lspci -Dnn shows what there is; then sudo hghca bind <address>;"
+                  + " --ids=<vendor>:<device> sets the id of cards, in a program -D%s="
                       .formatted(KnownIds.PROPERTY)));
     }
     devices.forEach(device -> function(machine, device, IommuMode.AUTO, findings));

@@ -144,7 +144,7 @@ final class UserListener implements AutoCloseable {
     } catch (IOException e) {
       throw new VfioException(
           Reason.NO_PERMISSION,
-          "cannot remove the socket of a dead server: 'rm %s' (%s)".formatted(path, e),
+          "cannot remove the socket of a dead server: 'rm %s' (%s)".formatted(path, e.getMessage()),
           e);
     }
   }

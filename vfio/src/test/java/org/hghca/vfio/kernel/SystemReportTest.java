@@ -303,11 +303,7 @@ class SystemReportTest {
 
     machine.delete("/sys/bus/pci/devices/" + CARD);
     assertFound(
-        "cards",
-        Level.NOTE,
-        "no function is bound",
-        "lspci -Dnn",
-        "JDK_JAVA_OPTIONS=-Dhghca.ids=<vendor>:<device>");
+        "cards", Level.NOTE, "no function is bound", "lspci -Dnn", "--ids=<vendor>:<device>");
   }
 
   @Test

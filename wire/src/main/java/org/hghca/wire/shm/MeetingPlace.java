@@ -120,8 +120,8 @@ final class MeetingPlace {
     byte[] bytes = file.toString().getBytes(StandardCharsets.UTF_8);
     if (bytes.length > SocketFile.LONGEST_PATH) {
       throw new IOException(
-          "%s: the path of a socket has up to %d bytes: set JDK_JAVA_OPTIONS=-D%s=DIR to a shorter one"
-              .formatted(file, SocketFile.LONGEST_PATH, RuntimeDirectory.PROPERTY));
+          "%s: the path of a socket has up to %d bytes: %s, with a shorter path"
+              .formatted(file, SocketFile.LONGEST_PATH, RuntimeDirectory.REMEDY));
     }
     return SocketFile.name(bytes, Arena.ofAuto());
   }

@@ -5,10 +5,13 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
+import org.hghca.programs.Json;
 import org.hghca.programs.OptionCheck;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.programs.perf.PerfException;
@@ -66,6 +69,9 @@ final class PerfCompareCommand implements Callable<Integer>, OutlivesReader {
               + " when the new results lack one. Figures without repetition count.")
   private Double most;
 
+  @Option(names = "--json", description = "Print one JSON document instead of text.")
+  private boolean json;
+
   @Override
   public Integer call() {
     OptionCheck check = new OptionCheck(spec);
@@ -76,7 +82,13 @@ final class PerfCompareCommand implements Callable<Integer>, OutlivesReader {
     if (comparison.differences().isEmpty()) {
       throw new PerfException("the two sides have no test and size in common");
     }
-    print(comparison, spec.commandLine().getOut());
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(Json.document(json(comparison)));
+      out.flush();
+    } else {
+      print(comparison, out);
+    }
     boolean holds = most == null || comparison.holds(most);
     if (!holds) {
       spec.commandLine().getErr().println("hghca: more is lost than --max-loss allows");
@@ -117,6 +129,33 @@ final class PerfCompareCommand implements Callable<Integer>, OutlivesReader {
     comparison.onlyOld().forEach(series -> out.println("only old: " + series));
     comparison.onlyNew().forEach(series -> out.println("only new: " + series));
     out.flush();
+  }
+
+  private Map<String, Object> json(Comparison comparison) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("confidence", confidence);
+    json.put("differences", comparison.differences().stream().map(this::json).toList());
+    json.put("only_old", comparison.onlyOld().stream().map(Object::toString).toList());
+    json.put("only_new", comparison.onlyNew().stream().map(Object::toString).toList());
+    return json;
+  }
+
+  private Map<String, Object> json(Difference each) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("test", each.series().test());
+    json.put("queue_pairs", each.series().pairs());
+    json.put("bytes", each.series().size());
+    json.put("figure", each.series().metric().key());
+    json.put("old", each.oldMean());
+    json.put("old_runs", each.before().size());
+    json.put("new", each.newMean());
+    json.put("new_runs", each.after().size());
+    json.put("change_percent", each.percent());
+    each.low().ifPresent(low -> json.put("interval_low_percent", low));
+    each.high().ifPresent(high -> json.put("interval_high_percent", high));
+    json.put("verdict", each.verdict().text());
+    json.put("lost", most != null && each.exceeds(most));
+    return json;
   }
 
   private String row(Difference each) {

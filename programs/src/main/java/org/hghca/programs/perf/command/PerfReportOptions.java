@@ -125,7 +125,7 @@ final class PerfReportOptions {
       return Optional.empty();
     }
     String name = jsonFileName == null ? "perftest_out.json" : jsonFileName;
-    return Optional.of(new ReportFile<>(name, document -> Json.pretty(document.toJson()) + "\n"));
+    return Optional.of(new ReportFile<>(name, document -> Json.document(document.toJson()) + "\n"));
   }
 
   /** Whether the document is wanted in a file. */
@@ -141,7 +141,7 @@ final class PerfReportOptions {
   /** Writes the document where it is wanted; returns false, and says why, when that failed. */
   boolean write(PerfDocument document, PrintWriter out, PrintWriter err) {
     if (json) {
-      out.println(Json.pretty(document.toJson()));
+      out.println(Json.document(document.toJson()));
     }
     return ReportFile.tries(err, () -> file().ifPresent(file -> file.write(document, out)));
   }

@@ -243,13 +243,13 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
 
   private Optional<ReportFile<SuiteReport>> file() {
     return Optional.ofNullable(jsonFile)
-        .map(name -> new ReportFile<>(name, report -> Json.pretty(report.toJson()) + "\n"));
+        .map(name -> new ReportFile<>(name, report -> Json.document(report.toJson()) + "\n"));
   }
 
   private boolean write(SuiteReport report) {
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
-      out.println(Json.pretty(report.toJson()));
+      out.println(Json.document(report.toJson()));
     }
     boolean written =
         ReportFile.tries(

@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
+import org.hghca.programs.Json;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.tools.bringup.compare.RecordedReport;
 import org.hghca.tools.bringup.compare.ReportComparison;
@@ -14,6 +17,7 @@ import org.hghca.tools.bringup.compare.ReportReader;
 import org.hghca.tools.bringup.compare.UnreadableReportException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
@@ -25,9 +29,9 @@ import picocli.CommandLine.Spec;
       "Compare two reports of bringup, of --json or --json-lines: the results of steps, the board's"
           + " ids, link and limits, and times and speeds that differ by more than noise.",
       "With five rounds or more in both (--repeat), a time or speed differs when the gap between"
-          + " the old and the new ones is wider than the spread of either, and more than 10 %, and"
-          + " 10 ms of a step. With fewer, speeds are not compared, and a step differs when it"
-          + " takes ten times as long, and a second more.",
+          + " the old and the new ones is wider than the spread of either, and more than 10"
+          + " percent, and 10 ms of a step. With fewer, speeds are not compared, and a step differs"
+          + " when it takes ten times as long, and a second more.",
       "Exit code 0 when nothing differs, 1 when something does, 2 when a file cannot be compared."
     })
 final class BringupCompareCommand implements Callable<Integer>, OutlivesReader {
@@ -39,6 +43,9 @@ final class BringupCompareCommand implements Callable<Integer>, OutlivesReader {
 
   @Parameters(index = "1", paramLabel = "<new>", description = "The new report.")
   private Path after;
+
+  @Option(names = "--json", description = "Print JSON.")
+  private boolean json;
 
   @Override
   public Integer call() {
@@ -52,6 +59,26 @@ final class BringupCompareCommand implements Callable<Integer>, OutlivesReader {
       spec.commandLine().getErr().println("hghca: " + e.getMessage());
       return ExitCode.USAGE.code();
     }
+    if (json) {
+      out.println(Json.document(json(comparison)));
+    } else {
+      print(comparison, out);
+    }
+    out.flush();
+    return (comparison.differences().isEmpty() ? ExitCode.OK : ExitCode.FAILED).code();
+  }
+
+  private static Map<String, Object> json(ReportComparison comparison) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("context", comparison.context());
+    json.put("differences", comparison.differences());
+    json.put("steps", comparison.steps());
+    json.put("timings", comparison.timings());
+    json.put("repeated", comparison.isRepeated());
+    return json;
+  }
+
+  private static void print(ReportComparison comparison, PrintWriter out) {
     comparison.context().forEach(line -> out.println("(" + line + ")"));
     comparison.differences().forEach(out::println);
     int differences = comparison.differences().size();
@@ -64,8 +91,6 @@ final class BringupCompareCommand implements Callable<Integer>, OutlivesReader {
                 comparison.steps(),
                 comparison.timings(),
                 comparison.isRepeated() ? "" : " (--repeat=5 on both shows smaller ones)"));
-    out.flush();
-    return (differences == 0 ? ExitCode.OK : ExitCode.FAILED).code();
   }
 
   private static RecordedReport read(Path file) {

@@ -85,7 +85,7 @@ public final class CardPrompt {
 
   private void print(Reply reply, String line, int number) {
     if (json) {
-      out.print(Json.line(reply.json()) + "\n");
+      out.print(Json.record(reply.json()) + "\n");
     } else {
       if (script.isPresent()) {
         out.print(PROMPT + line.strip() + "\n");

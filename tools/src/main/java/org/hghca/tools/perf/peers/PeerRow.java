@@ -70,6 +70,6 @@ sealed interface PeerRow {
 
   /** Why something failed. */
   static String why(Exception e) {
-    return e.getMessage() == null ? e.toString() : e.getMessage();
+    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }
 }

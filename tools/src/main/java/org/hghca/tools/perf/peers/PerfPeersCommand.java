@@ -81,7 +81,7 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
       }
       PeersReport report = new PeersReport(facts(), rows);
       out.println(
-          json ? Json.pretty(report.toJson()) : markdown ? report.markdown() : report.text());
+          json ? Json.document(report.toJson()) : markdown ? report.markdown() : report.text());
       out.flush();
       ExitCode end = report.isGood() ? ExitCode.OK : ExitCode.FAILED;
       return (run.isInterrupted() ? ExitCode.INTERRUPTED : end).code();

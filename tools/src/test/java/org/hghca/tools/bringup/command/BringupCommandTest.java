@@ -295,7 +295,7 @@ class BringupCommandTest {
   void wrongUsageIsExitCode2(String option, String value) {
     CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:x", option, value).assertExit(2);
     assertThat(run.out()).isEmpty();
-    assertThat(run.err()).contains("Usage: hghca bringup").contains("Exit codes:");
+    assertThat(run.err()).contains("Usage: hghca bringup").contains("--help-all");
   }
 
   @Test
@@ -361,7 +361,7 @@ class BringupCommandTest {
 
   @Test
   void helpNamesTheExitCodes() {
-    assertThat(CommandLineRun.of("bringup", "--help").out())
+    assertThat(CommandLineRun.of("bringup", "--help-all").out())
         .contains("Exit codes:")
         .contains("3", "A device does not exist or cannot be opened.")
         .contains("4", "The card stopped answering.");

@@ -94,7 +94,7 @@ class CardCommandTest {
 
     assertThat(all).extracting("command").containsExactly("cfg", "nosuch", "hcr NOP", "quit");
     assertThat(all).extracting("ok").containsExactly(true, false, true, true);
-    assertThat(all.get(1)).containsOnlyKeys("command", "ok", "error");
+    assertThat(all.get(1)).containsOnlyKeys("schema_version", "command", "ok", "error");
     assertThat(all.get(2)).containsEntry("opcode", "NOP").containsEntry("status", 0);
     CommandLineRun run = card(List.of("--json"), "model:c", "nosuch").assertExit(1);
     assertThat(run.err()).isEmpty();

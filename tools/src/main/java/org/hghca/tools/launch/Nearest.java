@@ -1,15 +1,15 @@
-package org.hghca.tools.card;
+package org.hghca.tools.launch;
 
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
 
 /** The known name that is nearest to a mistyped one. */
-final class Nearest {
+public final class Nearest {
   private Nearest() {}
 
   /** The one that takes the fewest insertions, deletions and replacements. */
-  static String of(String name, Collection<String> known) {
+  public static String of(String name, Collection<String> known) {
     String wanted = name.toLowerCase(Locale.ROOT);
     return known.stream()
         .min(Comparator.comparingInt(each -> distance(wanted, each.toLowerCase(Locale.ROOT))))
