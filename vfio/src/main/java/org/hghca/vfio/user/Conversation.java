@@ -39,6 +39,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   private final Duration patience;
   private final UserMessage request = message();
   private volatile int maxTransfer = ClientCapabilities.MAX_TRANSFER;
+  private volatile boolean greeted;
   private int nextId;
 
   // Messages to read into: one for the command thread, and one for the thread that requests memory.
@@ -84,6 +85,12 @@ final class Conversation implements RemoteMemory, AutoCloseable {
 
   void endHandshake() {
     channel.endHandshake();
+    greeted = true;
+  }
+
+  /** Whether the client has agreed on a version. */
+  boolean isGreeted() {
+    return greeted;
   }
 
   /**

@@ -23,12 +23,13 @@ record ServerLimits(int descriptors, boolean registerRing) {
 
   private static final byte[] OFFER =
       ("{\"capabilities\":{\"max_msg_fds\":%d,\"max_data_xfer_size\":%d,\"pgsizes\":%d,"
-              + "\"%s\":true}}\0")
+              + "\"%s\":true,\"%s\":true}}\0")
           .formatted(
               UserConnection.MAX_DESCRIPTORS,
               UserConnection.MAX_TRANSFER,
               DmaMapping.PAGE_SIZE,
-              VersionText.REGISTER_RING)
+              VersionText.REGISTER_RING,
+              VersionText.BUSY)
           .getBytes(StandardCharsets.US_ASCII);
 
   static ServerLimits negotiate(UserConnection connection) {

@@ -406,7 +406,10 @@ final class UserConnection implements AutoCloseable {
                 .formatted(call.command, call.descriptors));
       }
       if (message.isFailed()) {
-        call.fail(refused(call.command, message.error()));
+        call.fail(
+            call.command == UserCommand.VERSION && LinuxErrno.EBUSY.number() == message.error()
+                ? Busy.failure(name, message)
+                : refused(call.command, message.error()));
       } else if (message.isOutOfDescriptors()) {
         call.fail(
             new VfioException(

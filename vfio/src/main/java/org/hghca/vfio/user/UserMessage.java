@@ -197,7 +197,12 @@ final class UserMessage implements AutoCloseable {
 
   /** Makes this the reply that a message failed: a header alone. */
   void failure(UserMessage to, int error) {
-    header(to.id(), to.command(), TYPE_REPLY | FAILED, error, 0);
+    failure(to, error, 0);
+  }
+
+  /** As {@link #failure(UserMessage, int)}, with a payload to fill in, for clients that know it. */
+  void failure(UserMessage to, int error, int payload) {
+    header(to.id(), to.command(), TYPE_REPLY | FAILED, error, payload);
   }
 
   private void header(int id, int command, int flags, int error, int payload) {

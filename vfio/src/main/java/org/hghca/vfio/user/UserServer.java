@@ -5,6 +5,7 @@ import java.nio.file.attribute.GroupPrincipal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
@@ -19,9 +20,9 @@ import org.hghca.vfio.dma.DmaFaults;
 import org.hghca.vfio.linux.HostCalls;
 
 /**
- * Serves a device in software at a UNIX socket by the vfio-user protocol: to one client at a time.
- * A client's memory, its events and the state of the device are removed before the next client is
- * served. Thread-safe.
+ * Serves a device in software at a UNIX socket by the vfio-user protocol: to one client at a time;
+ * others are told that the device is busy. A client's memory, its events and the state of the
+ * device are removed before the next client is served. Thread-safe.
  */
 public final class UserServer implements AutoCloseable {
   private static final ConditionLog LOG = ConditionLog.of(UserServer.class);
@@ -42,7 +43,13 @@ public final class UserServer implements AutoCloseable {
   private final DmaTable memory;
   private final EventVectors vectors;
   private final Thread thread;
+  private final WaitingClients waiting = new WaitingClients(this::served);
+  private final Thread accepting;
   private volatile Conversation conversation;
+
+  /** Of the client with the conversation. */
+  private volatile int process;
+
   private volatile long clients;
   private boolean stopped;
 
@@ -61,6 +68,7 @@ public final class UserServer implements AutoCloseable {
     this.memory = new DmaTable(new ClientFiles(system), new Client(), faults);
     this.vectors = new EventVectors(system, device.interruptVectors());
     this.thread = Thread.ofPlatform().daemon().name("hghca-server").unstarted(this::serve);
+    this.accepting = Thread.ofPlatform().daemon().name("hghca-accept").unstarted(this::accept);
   }
 
   /**
@@ -100,6 +108,7 @@ public final class UserServer implements AutoCloseable {
     UserServer server = new UserServer(system, path, group, device, patience);
     device.attach(server.new Bus());
     server.thread.start();
+    server.accepting.start();
     return server;
   }
 
@@ -131,7 +140,19 @@ public final class UserServer implements AutoCloseable {
     return faults.count();
   }
 
+  /** The process of a client that has agreed on a version, 0 if it is unknown. */
+  private OptionalInt served() {
+    Conversation with = conversation;
+    return with != null && with.isGreeted() ? OptionalInt.of(process) : OptionalInt.empty();
+  }
+
   private void serve() {
+    for (var client = waiting.next(); client.isPresent(); client = waiting.next()) {
+      serve(client.get());
+    }
+  }
+
+  private void accept() {
     while (!isStopped()) {
       int socket = listener.accept();
       if (socket >= 0) {
@@ -139,7 +160,7 @@ public final class UserServer implements AutoCloseable {
         if (listener.isOutOfDescriptors()) {
           turnAway(channel);
         } else {
-          serve(channel);
+          admit(channel, UserSocket.peerProcess(system, socket));
         }
       } else if (!LinuxErrno.EINTR.is(socket) && !isStopped()) {
         LOG.warn(about, "cannot accept a client: {}", LinuxErrno.describe(socket));
@@ -166,32 +187,41 @@ public final class UserServer implements AutoCloseable {
     }
   }
 
-  private void serve(UserChannel channel) {
-    Conversation with = new Conversation(system, channel, patience);
-    if (!begin(with)) {
+  private void admit(UserChannel channel, int from) {
+    if (!waiting.add(new WaitingClients.Client(channel, from, System.nanoTime()))) {
+      LOG.warn(about, "a client is rejected: {} wait already", WaitingClients.MOST);
+      channel.close();
+    }
+  }
+
+  private void serve(WaitingClients.Client client) {
+    Conversation with = new Conversation(system, client.channel(), patience);
+    About by = about.with("process " + client.process());
+    if (!begin(with, client.process())) {
       with.close();
       with.discard();
       return;
     }
-    LOG.info(about, "a client came");
+    LOG.info(by, "a client came");
     String why = "it hung up";
-    try (UserSession session = new UserSession(system, about, device, with, memory, vectors)) {
+    try (UserSession session = new UserSession(system, by, device, with, memory, vectors)) {
       session.run();
     } catch (VfioException e) {
       why = e.getMessage();
     } catch (RuntimeException | Error e) {
-      LOG.error(about, "the connection of a client failed", e);
+      LOG.error(by, "the connection of a client failed", e);
       why = e.toString();
     }
     forget(with);
-    LOG.info(about, "a client is gone: {}", why);
+    LOG.info(by, "a client is gone: {}", why);
   }
 
-  private synchronized boolean begin(Conversation with) {
+  private synchronized boolean begin(Conversation with, int from) {
     if (stopped) {
       return false;
     }
     clients++;
+    process = from;
     conversation = with;
     return true;
   }
@@ -233,19 +263,27 @@ public final class UserServer implements AutoCloseable {
       }
     }
     listener.stop();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
+    boolean interrupted = join(accepting);
+    waiting.close();
+    interrupted |= join(thread);
     listener.close();
     device.close();
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Waits for the end of a thread; says whether the calling one was interrupted meanwhile. */
+  private static boolean join(Thread ending) {
+    boolean interrupted = false;
+    while (ending.isAlive()) {
+      try {
+        ending.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    return interrupted;
   }
 
   /** The memory of the current client. */

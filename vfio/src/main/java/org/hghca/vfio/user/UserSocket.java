@@ -2,6 +2,7 @@ package org.hghca.vfio.user;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SocketFile;
@@ -16,6 +17,11 @@ final class UserSocket {
   private static final int SOCK_NONBLOCK = 0x800;
   static final int SOCK_CLOEXEC = 0x8_0000;
   private static final int F_SETFL = 4;
+  private static final int SOL_SOCKET = 1;
+  private static final int SO_PEERCRED = 17;
+
+  /** {@code struct ucred}: process, user, group. */
+  private static final int CREDENTIALS_BYTES = 12;
 
   private UserSocket() {}
 
@@ -28,6 +34,15 @@ final class UserSocket {
           "cannot make a socket: %s; raise ulimit -n".formatted(LinuxErrno.describe(socket)));
     }
     return socket;
+  }
+
+  /** The process at the other end of a connected socket; 0 where the system does not say. */
+  static int peerProcess(SystemCalls system, int socket) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment credentials = arena.allocate(CREDENTIALS_BYTES, 4);
+      int answer = system.getsockopt(socket, SOL_SOCKET, SO_PEERCRED, credentials);
+      return answer < 0 ? 0 : credentials.get(ValueLayout.JAVA_INT, 0);
+    }
   }
 
   /** Makes a socket blocking. */

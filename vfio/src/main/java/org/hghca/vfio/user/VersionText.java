@@ -19,6 +19,9 @@ final class VersionText {
   /** Of this project: that an end knows of {@link RegisterRing}. */
   static final String REGISTER_RING = "hghca_register_ring";
 
+  /** Of this project: that a client knows the reply of {@link Busy}. */
+  static final String BUSY = "hghca_busy";
+
   private static final Map<String, Class<?>> TYPES =
       Map.of(
           DESCRIPTORS,

@@ -62,7 +62,7 @@ final class UserFunctionTest extends WithFakeServer {
     assertThat(offered.toString())
         .isEqualTo(
             "{\"capabilities\":{\"max_msg_fds\":64,\"max_data_xfer_size\":1048576,"
-                + "\"pgsizes\":4096,\"hghca_register_ring\":true}}\0");
+                + "\"pgsizes\":4096,\"hghca_register_ring\":true,\"hghca_busy\":true}}\0");
     assertThat(server.newCalls())
         .containsExactly(
             "VERSION",
