@@ -121,7 +121,7 @@ class TroubleshootingTest {
   /** What the line is about, before its message. */
   private static final Pattern ABOUT =
       Pattern.compile(
-          "^\\s*(?:About\\.\\w+(?:\\(.*?\\))?|about(?:\\(.*?\\))?)(?:\\.\\w+\\(.*?\\))*,\\s*(?=\")",
+          "^\\s*(?:About\\.\\w+(?:\\(.*?\\))?|\\w+(?:\\(.*?\\))?)(?:\\.\\w+\\(.*?\\))*,\\s*(?=\")",
           Pattern.DOTALL);
 
   private static final Pattern MESSAGE_OF_LINE =
