@@ -101,7 +101,7 @@ final class StreamResources implements AutoCloseable {
     try {
       id.close();
     } catch (VerbsException e) {
-      LOG.warn(about(), "{} is not closed", id, e);
+      LOG.warn(about(), "{} is not closed: {}", id, e.getMessage());
     }
     synchronized (past) {
       handlers.remove(id);

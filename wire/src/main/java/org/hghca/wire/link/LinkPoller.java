@@ -368,7 +368,7 @@ public final class LinkPoller {
         }
         return sleeping;
       } catch (LinkException e) {
-        LOG.debug("{}: waiting threads are woken by the links' thread", link.description(), e);
+        LOG.debug(About.NOTHING, "{}: waiting threads sleep no more there", link.description(), e);
         cannotSleep = true;
         return null;
       } finally {
