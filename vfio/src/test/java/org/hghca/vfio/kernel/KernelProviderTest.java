@@ -188,7 +188,7 @@ class KernelProviderTest {
 
     assertThatThrownBy(() -> provider().enumerate())
         .isInstanceOf(VfioException.class)
-        .hasMessageContainingAll("-Dhghca.ids=", "'10ee'", "10ee:9038");
+        .hasMessageContainingAll("--ids", "-Dhghca.ids", "'10ee'", "10ee:9038");
   }
 
   @Test

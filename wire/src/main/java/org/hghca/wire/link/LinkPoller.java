@@ -190,7 +190,7 @@ public final class LinkPoller {
      */
     private final ReentrantLock busy = new ReentrantLock(true);
 
-    private boolean closed;
+    private volatile boolean closed;
 
     /** Where a waiting thread sleeps; null before one has, and where there are no descriptors. */
     private volatile LinkSleep sleeping;
@@ -314,7 +314,7 @@ public final class LinkPoller {
     @Override
     public boolean sleep(BooleanSupplier happened) {
       LinkSleep place = placeToSleep();
-      if (place == null || !place.enter()) {
+      if (place == null || closed || !place.enter()) {
         othersWait = place != null;
         return false;
       }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.hghca.linux.Linux;
@@ -344,6 +345,99 @@ final class LinkPollerTest {
       own.wakes();
       sleeper.join(20_000);
       assertThat(sleeper.isAlive()).isFalse();
+    }
+  }
+
+  /** It takes the event that was to wake the poller's thread, which may not have run since. */
+  @Test
+  void whatComesAfterAThreadHasSleptAtALinkIsRead() throws InterruptedException {
+    FaultyLinux linux = new FaultyLinux();
+    AtomicBoolean holds = new AtomicBoolean();
+    CountDownLatch asleep = new CountDownLatch(1);
+    CountDownLatch runs = new CountDownLatch(1);
+    linux.answer(
+        "epollWait",
+        arguments -> {
+          if ((int) arguments[2] < 0 && holds.get()) { // for the poller's thread the system waits
+            asleep.countDown();
+            awaitUninterruptibly(runs);
+          }
+          return Linux.system()
+              .epollWait((int) arguments[0], (MemorySegment) arguments[1], (int) arguments[2]);
+        });
+    AtomicInteger came = new AtomicInteger();
+    Writer writer = new Writer(member(1));
+    try (LinkPoller.Attachment _ = new LinkPoller(Linux::system).add(writer.link, writer);
+        LinkPoller.Attachment own =
+            new LinkPoller(linux::system).add(member(2), batch -> came.addAndGet(batch.count()))) {
+      while (came.get() == 0) { // until they have met
+        writer.send(2);
+        Thread.onSpinWait();
+      }
+      holds.set(true);
+      own.hasDelivered(System.nanoTime()); // it may sleep already
+      assertThat(asleep.await(20, TimeUnit.SECONDS)).isTrue();
+      int before = came.get();
+      writer.send(2);
+      while (came.get() == before) {
+        own.sleep(() -> false);
+        own.read();
+      }
+      before = came.get();
+      runs.countDown();
+      writer.send(2);
+      long deadline = System.nanoTime() + 20_000_000_000L;
+      while (came.get() == before) {
+        assertThat(System.nanoTime()).as("nobody reads").isLessThan(deadline);
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** A member of a medium of shared memory, 10.0.0.1 and so on. */
+  private static Link member(int number) {
+    PortAddresses address = PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(0x0a00_0000 + number));
+    return Links.open(
+        "shm:poller-test", new LinkOptions(number, address, OptionalInt.empty(), 1, false));
+  }
+
+  /** Sends to other members, under the lock under which its link is read. */
+  private static final class Writer implements LinkUser {
+    private final Link link;
+
+    Writer(Link link) {
+      this.link = link;
+    }
+
+    synchronized void send(int number) {
+      Packet packet = new PacketPool().take();
+      packet.opcode = PacketOpcode.SEND_ONLY;
+      packet.destinationIpv4(0x0a00_0000 + number);
+      link.send(packet);
+      link.flush();
+    }
+
+    @Override
+    public synchronized boolean read(Link from, ReceiveBatch batch, boolean waits) {
+      return LinkUser.super.read(from, batch, waits);
+    }
+
+    @Override
+    public synchronized boolean sleep(Link from) {
+      return LinkUser.super.sleep(from);
+    }
+
+    @Override
+    public void arrived(ReceiveBatch batch) {
+      // Nobody sends to it.
     }
   }
 
