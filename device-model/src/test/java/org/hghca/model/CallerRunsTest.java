@@ -220,21 +220,25 @@ class CallerRunsTest {
     try (Host host = Host.open("model:carriers").bringUp()) {
       List<Thread> threads = new ArrayList<>();
       AtomicInteger done = new AtomicInteger();
-      AtomicInteger spinning = new AtomicInteger();
-      AtomicInteger most = new AtomicInteger();
+      AtomicInteger started = new AtomicInteger();
+      int carriers =
+          Integer.getInteger(
+              "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
       for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
         Loopback loopback = new Loopback(host);
         threads.add(
             Thread.ofVirtual()
                 .unstarted(
                     () -> {
+                      started.incrementAndGet();
+                      while (started.get() < carriers) {
+                        Thread.onSpinWait(); // until they have all carriers
+                      }
                       for (int j = 0; j < 500; j++) {
                         loopback.write();
-                        most.accumulateAndGet(spinning.incrementAndGet(), Math::max);
                         while (!loopback.qp.cq.hasNext()) {
                           Thread.onSpinWait();
                         }
-                        spinning.decrementAndGet();
                         loopback.qp.cq.take();
                       }
                       done.incrementAndGet();
@@ -245,10 +249,6 @@ class CallerRunsTest {
         thread.join();
       }
       assertThat(done).hasValue(threads.size());
-      int carriers =
-          Integer.getInteger(
-              "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
-      assertThat(most).as("carriers that were busy at once").hasValue(carriers);
     }
   }
 
