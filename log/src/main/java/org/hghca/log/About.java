@@ -23,15 +23,19 @@ public final class About {
   /**
    * A line about a device.
    *
-   * @param device its name or locator
+   * @param device its name or locator, null where it has none yet
    */
   public static About device(Object device) {
-    return new About(device.toString(), "", "");
+    return new About(text(device), "", "");
   }
 
-  /** A line about the other end of a connection: its address, or its process. */
+  /**
+   * A line about the other end of a connection.
+   *
+   * @param peer its address, or its process; null where it is not known
+   */
   public static About peer(Object peer) {
-    return new About("", "", peer.toString());
+    return new About("", "", text(peer));
   }
 
   /** The same, and a queue pair of the device. */
@@ -39,9 +43,13 @@ public final class About {
     return new About(device, "0x%06x".formatted(number), peer);
   }
 
-  /** The same, and the other end of the connection. */
+  /** The same, and the other end of the connection; null where it is not known. */
   public About with(Object other) {
-    return new About(device, qpn, other.toString());
+    return new About(device, qpn, text(other));
+  }
+
+  private static String text(Object what) {
+    return what == null ? "" : what.toString();
   }
 
   String device() {

@@ -152,4 +152,13 @@ class ConditionLogTest {
     assertThat(lines(Level.WARN)).containsExactly("again");
     assertThat(later).isEmpty();
   }
+
+  /** A connection breaks before its peer is known. */
+  @Test
+  void whatIsNotKnownIsLeftOut() {
+    log.warn(About.peer(null), "a line");
+    log.warn(About.device(null).with(null), "another line");
+
+    assertThat(appender.list).hasSize(2).allMatch(event -> event.getKeyValuePairs() == null);
+  }
 }

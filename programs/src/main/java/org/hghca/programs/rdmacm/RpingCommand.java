@@ -16,9 +16,9 @@ import picocli.CommandLine.Spec;
     name = "rping",
     description = {
       "Ping by RDMA, as rping of rdma-core does: the server reads the client's data by RDMA READ"
-          + " and writes it back by RDMA WRITE.",
-      "Either end may be the original. Its debug option -d does not exist: -d names the device;"
-          + " use --debug."
+          + " and writes it back by RDMA WRITE (-d names the device; use --debug for the"
+          + " original's -d).",
+      "Either end may be the original."
     })
 public final class RpingCommand implements Callable<Integer> {
   private static final int LEAST_SIZE = 23;

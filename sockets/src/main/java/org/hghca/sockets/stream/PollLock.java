@@ -18,7 +18,8 @@ final class PollLock {
   /**
    * Nobody polls.
    *
-   * @param poll takes some completions, and says whether there were any; must not throw
+   * @param poll takes some completions, and says whether there were any; what it throws is the
+   *     caller's, and leaves the lock free
    */
   PollLock(BooleanSupplier poll) {
     this.poll = poll;
@@ -33,9 +34,22 @@ final class PollLock {
     if (state.get() != FREE || !state.compareAndSet(FREE, HELD)) {
       return false;
     }
-    boolean found = poll.getAsBoolean();
+    boolean found = polls();
     release();
     return found;
+  }
+
+  private boolean polls() {
+    boolean returns = false;
+    try {
+      boolean found = poll.getAsBoolean();
+      returns = true;
+      return found;
+    } finally {
+      if (!returns) {
+        state.set(FREE);
+      }
+    }
   }
 
   /** Polls until nothing is found, or has the thread that polls now do so. */
@@ -50,7 +64,7 @@ final class PollLock {
   }
 
   private void drain() {
-    while (poll.getAsBoolean()) {
+    while (polls()) {
       // there may be more
     }
   }

@@ -10,9 +10,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.hghca.sockets.RdmaSelectorProvider;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Netty's tests of streams, unmodified, in a process whose channels are ours: what passes on the
  * JDK's own provider passes over RDMA, and nothing of it went another way.
  */
-@Tag("long")
+@EnabledIfSystemProperty(named = "hghca.netty", matches = "true")
 @Execution(ExecutionMode.CONCURRENT)
 class NettyTest {
   private static final int SECONDS = 500;

@@ -318,6 +318,7 @@ class ArrowsTest {
           .filteredOn(name -> !PROVIDER.contains(name))
           .isSubsetOf(
               "org.hghca.linux",
+              "org.hghca.log",
               "org.hghca.verbs",
               "org.hghca.verbs.spi",
               "org.hghca.vfio",

@@ -54,6 +54,7 @@ class StepsTest {
           "org/hghca/vfio/dma/DmaFaults",
           "org/hghca/vfio/inprocess/InProcessInterrupts",
           "org/hghca/wire/link/LinkEvents",
+          "org/hghca/wire/link/LinkSleep",
           "org/hghca/wire/link/UdpLink",
           "org/hghca/wire/link/SharedMemoryLink",
           "org/hghca/wire/link/SegmentedDatagrams",
@@ -65,6 +66,8 @@ class StepsTest {
           "org/hghca/model/card/MsixRegion.read", "a register access, of any thread",
           "org/hghca/model/card/MsixRegion.write", "a register access, of any thread",
           "org/hghca/model/card/MsixRegion.reset", "between two steps",
+          "org/hghca/model/Network.sleeps", "a platform thread before it parks",
+          "org/hghca/wire/link/LinkSleep.sleep", "a platform thread before it parks",
           "org/hghca/wire/shm/MeetingPlace.come", "when a link is opened",
           "org/hghca/vfio/inprocess/InProcessInterrupts.await", "waits for interrupts");
 

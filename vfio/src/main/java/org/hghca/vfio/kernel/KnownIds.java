@@ -37,9 +37,9 @@ public final class KnownIds {
     if (!ID.matcher(id).matches()) {
       throw new VfioException(
           Reason.INVALID,
-          ("--ids, in a program -D%s: '%s' is not an id: expected vendor:device, such as 10ee:9038,"
-                  + " separated by commas")
-              .formatted(PROPERTY, id));
+          ("'%s' is not an id: expected vendor:device, such as 10ee:9038, separated by commas, of"
+                  + " --ids, in a program -D%s=")
+              .formatted(id, PROPERTY));
     }
     return id;
   }
