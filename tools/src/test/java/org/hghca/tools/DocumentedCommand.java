@@ -95,9 +95,13 @@ record DocumentedCommand(String place, String line) {
     return line.replaceFirst("(^| +)# .*$", "").replaceFirst(" &$", "");
   }
 
-  /** The words of its commands, without {@code sudo} and variables; the locator is one. */
+  /**
+   * The words of its commands, without {@code sudo}, variables and the file that it writes; the
+   * locator is one.
+   */
   static List<List<String>> words(String line) {
-    return ShellWords.commands(line.replace(LOCATOR, "model:")).stream()
+    return ShellWords.commands(line.replace(LOCATOR, "model:").replaceFirst(" > [^ ]+$", ""))
+        .stream()
         .map(
             words ->
                 words.stream()

@@ -37,6 +37,7 @@ final class LauncherTree {
           "device-model",
           "hghca-driver",
           "connection-manager",
+          "sockets",
           "programs",
           "tools");
 
