@@ -9,6 +9,7 @@ import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketRun;
 import org.hghca.wire.PortAddresses;
+import org.hghca.wire.link.Attachment;
 import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkCounters;
 import org.hghca.wire.link.LinkPoller;
@@ -32,7 +33,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   private final Function<PacketRun, PacketRun.Outcome> taker = this::take;
 
   /** Set once, by {@link #begin}. */
-  private volatile LinkPoller.Attachment attachment;
+  private volatile Attachment attachment;
 
   private final LookBeforeSleep looking =
       LookBeforeSleep.spinning(Runtime.getRuntime().availableProcessors());
@@ -123,7 +124,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   @Override
   public boolean hasDelivered(long time) {
-    LinkPoller.Attachment present = attachment;
+    Attachment present = attachment;
     return present == null || present.hasDelivered(time);
   }
 
@@ -268,7 +269,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   /** Reads on the calling thread. */
   void idle() {
-    LinkPoller.Attachment present = attachment;
+    Attachment present = attachment;
     if (present != null) {
       present.read();
     }
@@ -276,7 +277,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   /** Reads on the calling thread for a moment, and sleeps for what comes, where waits are short. */
   void beforeSleep(BooleanSupplier happened) {
-    LinkPoller.Attachment present = attachment;
+    Attachment present = attachment;
     if (present == null) {
       return;
     }
@@ -288,7 +289,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     }
   }
 
-  private boolean looks(LinkPoller.Attachment present, BooleanSupplier happened) {
+  private boolean looks(Attachment present, BooleanSupplier happened) {
     if (!looking.looks()) {
       return false;
     }
@@ -306,7 +307,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     return false;
   }
 
-  private boolean sleeps(LinkPoller.Attachment present, BooleanSupplier happened) {
+  private boolean sleeps(Attachment present, BooleanSupplier happened) {
     if (!sleeping.looks()) {
       return false;
     }
@@ -328,7 +329,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   /** What a thread in {@link #beforeSleep} waits for may have happened. */
   void happened() {
-    LinkPoller.Attachment present = attachment;
+    Attachment present = attachment;
     if (present != null) {
       present.wakes();
     }
@@ -336,7 +337,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   /** The calling thread reads again and again. */
   void beginPolling() {
-    LinkPoller.Attachment present = attachment;
+    Attachment present = attachment;
     if (present != null) {
       present.beginPolling();
     }
@@ -344,7 +345,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   /** The calling thread reads no more. */
   void endPolling() {
-    LinkPoller.Attachment present = attachment;
+    Attachment present = attachment;
     if (present != null) {
       present.endPolling();
     }

@@ -484,13 +484,10 @@ final class Responder implements ReceiveSide {
       }
       sent++;
     }
-    if (answer != NOTHING && owed.isEmpty() && sent < budget) {
-      if (answer == Aeth.ACK && !endpoint.held && output.sendsSoon()) {
-        schedule.hold(endpoint);
-      } else {
-        sendAnswer(qp);
-        sent++;
-      }
+    boolean due = answer != NOTHING && owed.isEmpty() && sent < budget;
+    if (due && !(answer == Aeth.ACK && output.sendsSoon() && schedule.holds(endpoint))) {
+      sendAnswer(qp);
+      sent++;
     }
     return sent;
   }

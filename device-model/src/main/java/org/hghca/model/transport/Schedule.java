@@ -46,11 +46,19 @@ final class Schedule {
     return next;
   }
 
-  /** An endpoint has an acknowledgement to send, for which it waits until it sends more. */
-  void hold(Endpoint endpoint) {
+  /**
+   * An endpoint has an acknowledgement to send, which may wait until it sends more.
+   *
+   * @return false where it has waited
+   */
+  boolean holds(Endpoint endpoint) {
+    if (endpoint.held) {
+      return false;
+    }
     release();
     endpoint.held = true;
     held = endpoint;
+    return true;
   }
 
   boolean hasHeld() {

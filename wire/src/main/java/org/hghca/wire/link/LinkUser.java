@@ -5,7 +5,7 @@ public interface LinkUser {
 
   /**
    * Reads the link and takes what has come, under the lock under which the owner sends. Called by
-   * the poller's thread, or by one that {@link LinkPoller.Attachment#read reads} in its place.
+   * the poller's thread, or by one that {@link Attachment#read reads} in its place.
    *
    * @param waits whether to wait for the lock; otherwise nothing is done where another thread has
    *     it
@@ -33,8 +33,8 @@ public interface LinkUser {
 
   /**
    * Packets have arrived, or there is room to send again, or the link has come up or gone down.
-   * Called by the poller's thread, or by one that {@link LinkPoller.Attachment#read reads} in its
-   * place; it may wait for a lock, but only briefly, as all links wait with it.
+   * Called by the poller's thread, or by one that {@link Attachment#read reads} in its place; it
+   * may wait for a lock, but only briefly, as all links wait with it.
    *
    * @param batch the packets; to take one, replace it by an empty one
    */

@@ -130,7 +130,7 @@ final class FrameLinkTest {
     private final BlockingQueue<Packet> arrived = new LinkedBlockingQueue<>();
     private final BlockingQueue<Boolean> states = new LinkedBlockingQueue<>();
     private final Link link;
-    private final LinkPoller.Attachment attachment;
+    private final Attachment attachment;
     private boolean up;
 
     End(String specification, LinkOptions options) {

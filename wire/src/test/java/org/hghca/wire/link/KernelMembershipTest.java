@@ -64,7 +64,7 @@ final class KernelMembershipTest {
             link.flush();
           }
         };
-    try (LinkPoller.Attachment attachment = LinkPoller.shared().add(link, user)) {
+    try (Attachment attachment = LinkPoller.shared().add(link, user)) {
       assertThat(attachment).isNotNull();
       if (arguments[0].startsWith("tap")) {
         Namespace.shell("ip link set t0 master br0 up");

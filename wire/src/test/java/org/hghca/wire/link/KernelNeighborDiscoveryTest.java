@@ -45,7 +45,7 @@ final class KernelNeighborDiscoveryTest {
         new LinkOptions(OWN_MAC, PortAddresses.of(List.of(own)), OptionalInt.empty(), 0, false);
     Link link = Links.open("packet:v0", options);
     Counted counted = new Counted(link);
-    try (LinkPoller.Attachment attachment = LinkPoller.shared().add(link, counted)) {
+    try (Attachment attachment = LinkPoller.shared().add(link, counted)) {
       assertThat(attachment).isNotNull();
       Packet packet = packetTo(kernels);
       synchronized (counted) {

@@ -58,7 +58,7 @@ final class LinkPollerTest {
   @Test
   void hundredLinksHaveOneThreadAndLeaveNothing() throws InterruptedException {
     awaitNoThread();
-    List<LinkPoller.Attachment> attachments = new ArrayList<>();
+    List<Attachment> attachments = new ArrayList<>();
     List<Link> links = new ArrayList<>();
     attachments.add(attach(links, 0, new CountDownLatch(0)));
     attachments.remove(0).close();
@@ -74,12 +74,12 @@ final class LinkPollerTest {
       sendTo(links.get(1), i - 1);
     }
     assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
-    attachments.forEach(LinkPoller.Attachment::close);
+    attachments.forEach(Attachment::close);
     awaitNoThread();
     assertThat(descriptors()).isEqualTo(before);
   }
 
-  private static LinkPoller.Attachment attach(List<Link> links, int i, CountDownLatch latch) {
+  private static Attachment attach(List<Link> links, int i, CountDownLatch latch) {
     Link link = Links.open("udp:127.0.1." + (i + 1), OPTIONS);
     links.add(link);
     return LinkPoller.shared().add(link, batch -> latch.countDown());
@@ -97,7 +97,7 @@ final class LinkPollerTest {
   void linkThatFailsIsCalledAgain() throws InterruptedException {
     CountDownLatch latch = new CountDownLatch(2);
     Link link = Links.open("udp:127.0.1.1", OPTIONS);
-    LinkPoller.Attachment attachment =
+    Attachment attachment =
         LinkPoller.shared()
             .add(
                 link,
@@ -118,7 +118,7 @@ final class LinkPollerTest {
 
   @Test
   void linkMayCloseItself() throws InterruptedException {
-    LinkPoller.Attachment[] own = new LinkPoller.Attachment[1];
+    Attachment[] own = new Attachment[1];
     CountDownLatch attached = new CountDownLatch(1);
     CountDownLatch closed = new CountDownLatch(1);
     Link link = Links.open("udp:127.0.1.1", OPTIONS);
@@ -186,7 +186,7 @@ final class LinkPollerTest {
   private static void assertIsRead(LinkPoller poller) throws InterruptedException {
     CountDownLatch latch = new CountDownLatch(1);
     Link link = Links.open("udp:127.0.1.1", OPTIONS);
-    LinkPoller.Attachment attachment = poller.add(link, batch -> latch.countDown());
+    Attachment attachment = poller.add(link, batch -> latch.countDown());
     sendTo(link, 0);
     assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
     attachment.close();
@@ -199,7 +199,7 @@ final class LinkPollerTest {
     AtomicInteger elsewhere = new AtomicInteger();
     Thread reader = Thread.currentThread();
     Link link = Links.open("udp:127.0.1.1", OPTIONS);
-    LinkPoller.Attachment[] own = new LinkPoller.Attachment[1];
+    Attachment[] own = new Attachment[1];
     own[0] =
         LinkPoller.shared()
             .add(
@@ -246,7 +246,7 @@ final class LinkPollerTest {
         });
     AtomicInteger came = new AtomicInteger();
     Link link = Links.open("udp:127.0.1.1", OPTIONS);
-    try (LinkPoller.Attachment own =
+    try (Attachment own =
         new LinkPoller(linux::system).add(link, batch -> came.addAndGet(batch.count()))) {
       for (int packets = 1; packets <= 20_000; packets++) {
         own.read();
@@ -272,7 +272,7 @@ final class LinkPollerTest {
         });
     AtomicInteger came = new AtomicInteger();
     Link link = Links.open("udp:127.0.1.1", OPTIONS);
-    try (LinkPoller.Attachment own =
+    try (Attachment own =
         new LinkPoller(linux::system).add(link, batch -> came.addAndGet(batch.count()))) {
       long deadline = System.nanoTime() + 20_000_000_000L;
       int before;
@@ -300,7 +300,7 @@ final class LinkPollerTest {
     AtomicInteger came = new AtomicInteger();
     List<Thread> readers = Collections.synchronizedList(new ArrayList<>());
     Link link = Links.open("udp:127.0.1.1", OPTIONS);
-    try (LinkPoller.Attachment own =
+    try (Attachment own =
         new LinkPoller(Linux::system)
             .add(
                 link,
@@ -325,7 +325,7 @@ final class LinkPollerTest {
   void aThreadThatSleepsAtALinkMayFindItClosed() throws InterruptedException {
     for (int i = 0; i < 200; i++) {
       Link link = Links.open("udp:127.0.1.1", OPTIONS);
-      LinkPoller.Attachment own = new LinkPoller(Linux::system).add(link, _ -> {});
+      Attachment own = new LinkPoller(Linux::system).add(link, _ -> {});
       CountDownLatch sleeps = new CountDownLatch(1);
       BooleanSupplier never =
           () -> {
@@ -367,8 +367,8 @@ final class LinkPollerTest {
         });
     AtomicInteger came = new AtomicInteger();
     Writer writer = new Writer(member(1));
-    try (LinkPoller.Attachment _ = new LinkPoller(Linux::system).add(writer.link, writer);
-        LinkPoller.Attachment own =
+    try (Attachment _ = new LinkPoller(Linux::system).add(writer.link, writer);
+        Attachment own =
             new LinkPoller(linux::system).add(member(2), batch -> came.addAndGet(batch.count()))) {
       while (came.get() == 0) { // until they have met
         writer.send(2);
@@ -445,7 +445,7 @@ final class LinkPollerTest {
   @Test
   void aThreadThatReadsByItselfAnswersNeighbors() throws IOException {
     try (ServerSocketChannel server = listen();
-        LinkPoller.Attachment own = addFlushedHere(LinkPoller.shared(), stream(Linux.system()));
+        Attachment own = addFlushedHere(LinkPoller.shared(), stream(Linux.system()));
         SocketChannel peer = server.accept()) {
       byte[] question =
           HexFormat.of()
@@ -463,7 +463,7 @@ final class LinkPollerTest {
   void aThreadThatReadsByItselfSendsWhatWaitsForRoom() throws IOException {
     try (ServerSocketChannel server = listen()) {
       StreamLink link = stream(Linux.system());
-      try (LinkPoller.Attachment own = addFlushedHere(LinkPoller.shared(), link);
+      try (Attachment own = addFlushedHere(LinkPoller.shared(), link);
           SocketChannel peer = server.accept()) {
         Packet packet = new PacketPool().take();
         packet.opcode = PacketOpcode.SEND_ONLY;
@@ -500,7 +500,7 @@ final class LinkPollerTest {
                         (MemorySegment) arguments[3]));
     try (ServerSocketChannel server = listen()) {
       StreamLink link = stream(linux.system());
-      try (LinkPoller.Attachment own = addFlushedHere(new LinkPoller(linux::system), link)) {
+      try (Attachment own = addFlushedHere(new LinkPoller(linux::system), link)) {
         while (linux.count("epollWait") == 0) {
           Thread.onSpinWait();
         }
@@ -527,7 +527,7 @@ final class LinkPollerTest {
   }
 
   /** What is to be sent is left to the calling thread. */
-  private static LinkPoller.Attachment addFlushedHere(LinkPoller poller, Link link) {
+  private static Attachment addFlushedHere(LinkPoller poller, Link link) {
     Thread here = Thread.currentThread();
     return poller.add(
         link,
@@ -538,7 +538,7 @@ final class LinkPollerTest {
         });
   }
 
-  private static void readWhilePolling(LinkPoller.Attachment own, SocketChannel peer, int bytes)
+  private static void readWhilePolling(Attachment own, SocketChannel peer, int bytes)
       throws IOException {
     peer.configureBlocking(false);
     ByteBuffer came = ByteBuffer.allocate(bytes);

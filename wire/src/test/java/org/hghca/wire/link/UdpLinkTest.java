@@ -53,7 +53,7 @@ final class UdpLinkTest {
     private final BlockingQueue<Packet> arrived = new LinkedBlockingQueue<>();
     private final PacketPool empty = new PacketPool();
     private final Link link;
-    private final LinkPoller.Attachment attachment;
+    private final Attachment attachment;
 
     End(String specification, int sourcePorts) {
       this(Links.open(specification, options(sourcePorts)));
