@@ -10,7 +10,7 @@ final class LookBeforeSleep {
   /** How long it looks, in nanoseconds: about as long as it takes to be woken. */
   static final long LONGEST = 50_000;
 
-  /** How long it sleeps there, in nanoseconds: what then wakes it is no hurry. */
+  /** How long it sleeps there, in nanoseconds: longer waits are left to the links' thread. */
   static final long LONGEST_SLEEP = 1_000_000;
 
   /** Most waits in a row that do not look. */

@@ -55,6 +55,7 @@ class StepsTest {
           "org/hghca/vfio/inprocess/InProcessInterrupts",
           "org/hghca/wire/link/LinkEvents",
           "org/hghca/wire/link/LinkSleep",
+          "org/hghca/wire/link/WakeUp",
           "org/hghca/wire/link/UdpLink",
           "org/hghca/wire/link/SharedMemoryLink",
           "org/hghca/wire/link/SegmentedDatagrams",

@@ -3,7 +3,6 @@ package org.hghca.wire.link;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import org.hghca.linux.SpinMutex;
 import org.hghca.linux.SystemCalls;
 
 /**
@@ -14,8 +13,8 @@ final class LinkEvents {
   /** In place of a link's index: the thread was woken. */
   static final int WAKE = -1;
 
-  private static final int CLOSE_ON_EXEC = 0x80000;
-  private static final int NONBLOCK = 0x800;
+  static final int CLOSE_ON_EXEC = 0x80000;
+
   private static final int ADD = 1;
   private static final int DELETE = 2;
   private static final int MODIFY = 3;
@@ -27,21 +26,12 @@ final class LinkEvents {
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
   private static final int EVENTS = 16;
 
-  private static final MemorySegment ONE =
-      Arena.global().allocateFrom(ValueLayout.JAVA_LONG, 1).asReadOnly();
-
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   private final SystemCalls linux;
   private final int epoll;
-  private final int wakeup;
+  private final WakeUp wakeUp;
   private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EVENT, 8);
-  private final MemorySegment count = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
-
-  /** Held to wake the thread, in steps of virtual threads too, and to close its descriptors. */
-  private final SpinMutex waking = new SpinMutex();
-
-  private boolean closed;
 
   /**
    * Opens the descriptors of the thread.
@@ -52,10 +42,14 @@ final class LinkEvents {
     this.linux = linux;
     epoll = linux.epollCreate(CLOSE_ON_EXEC);
     LinuxFailures.check(epoll, "a link", "epoll_create1");
-    wakeup = linux.eventfd(0, CLOSE_ON_EXEC | NONBLOCK);
     try {
-      LinuxFailures.check(wakeup, "a link", "eventfd");
-      control(epoll, ADD, wakeup, LinkWatch.READABLE, WAKE);
+      wakeUp = new WakeUp(linux);
+    } catch (RuntimeException e) {
+      linux.close(epoll);
+      throw e;
+    }
+    try {
+      control(epoll, ADD, wakeUp.descriptor(), LinkWatch.READABLE, WAKE);
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -116,14 +110,7 @@ final class LinkEvents {
 
   /** Wakes the thread; does nothing when it has ended. */
   void wake() {
-    waking.lock();
-    try {
-      if (!closed) {
-        linux.write(wakeup, ONE);
-      }
-    } finally {
-      waking.unlock();
-    }
+    wakeUp.wake();
   }
 
   /**
@@ -140,7 +127,7 @@ final class LinkEvents {
   int place(int event) {
     int index = index(events, event);
     if (index == WAKE) {
-      linux.read(wakeup, count);
+      wakeUp.take();
     }
     return index;
   }
@@ -160,15 +147,7 @@ final class LinkEvents {
   }
 
   void close() {
-    waking.lock();
-    try {
-      closed = true;
-      linux.close(epoll);
-      if (wakeup >= 0) {
-        linux.close(wakeup);
-      }
-    } finally {
-      waking.unlock();
-    }
+    linux.close(epoll);
+    wakeUp.close();
   }
 }

@@ -2,9 +2,7 @@ package org.hghca.wire.link;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.hghca.linux.SpinMutex;
 import org.hghca.linux.SystemCalls;
 
 /**
@@ -18,28 +16,13 @@ final class LinkSleep implements AutoCloseable {
   /** How long a sleep lasts at most, in milliseconds: an interrupt does not end it. */
   static final int LONGEST = 1;
 
-  private static final int CLOSE_ON_EXEC = 0x80000;
-  private static final int NONBLOCK = 0x800;
-
-  /** In place of a link's index: the sleeper was woken. */
-  private static final int ALARM = -1;
-
   private static final int EVENTS = 2;
-
-  private static final MemorySegment ONE =
-      Arena.global().allocateFrom(ValueLayout.JAVA_LONG, 1).asReadOnly();
 
   private final SystemCalls linux;
   private final int set;
-  private final int alarm;
+  private final WakeUp alarm;
   private final MemorySegment events = Arena.ofAuto().allocate(EVENTS * LinkEvents.EVENT, 8);
-  private final MemorySegment count = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
   private final AtomicBoolean taken = new AtomicBoolean();
-
-  /** Held to wake the sleeper, in steps of virtual threads too, and to close the descriptors. */
-  private final SpinMutex waking = new SpinMutex();
-
-  private boolean closed;
 
   /**
    * Opens its descriptors.
@@ -49,13 +32,12 @@ final class LinkSleep implements AutoCloseable {
    */
   LinkSleep(LinkEvents epoll, int descriptors, int index) {
     this.linux = epoll.linux();
-    set = linux.epollCreate(CLOSE_ON_EXEC);
-    LinuxFailures.check(set, "a link", "epoll_create1");
-    alarm = linux.eventfd(0, CLOSE_ON_EXEC | NONBLOCK);
+    alarm = new WakeUp(linux);
+    set = linux.epollCreate(LinkEvents.CLOSE_ON_EXEC);
     try {
-      LinuxFailures.check(alarm, "a link", "eventfd");
+      LinuxFailures.check(set, "a link", "epoll_create1");
       epoll.add(set, descriptors, LinkWatch.READABLE, index);
-      epoll.add(set, alarm, LinkWatch.READABLE, ALARM);
+      epoll.add(set, alarm.descriptor(), LinkWatch.READABLE, LinkEvents.WAKE);
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -82,8 +64,8 @@ final class LinkSleep implements AutoCloseable {
     boolean ready = false;
     int came = linux.epollWait(set, events, LONGEST);
     for (int i = 0; i < came; i++) {
-      if (LinkEvents.index(events, i) == ALARM) {
-        linux.read(alarm, count);
+      if (LinkEvents.index(events, i) == LinkEvents.WAKE) {
+        alarm.take();
       } else {
         ready = true;
       }
@@ -93,16 +75,8 @@ final class LinkSleep implements AutoCloseable {
 
   /** Wakes the thread that sleeps, if one does. */
   void wake() {
-    if (!taken.get()) {
-      return;
-    }
-    waking.lock();
-    try {
-      if (!closed) {
-        linux.write(alarm, ONE);
-      }
-    } finally {
-      waking.unlock();
+    if (taken.get()) {
+      alarm.wake();
     }
   }
 
@@ -113,15 +87,9 @@ final class LinkSleep implements AutoCloseable {
     while (!enter()) {
       Thread.onSpinWait();
     }
-    waking.lock();
-    try {
-      closed = true;
+    alarm.close();
+    if (set >= 0) {
       linux.close(set);
-      if (alarm >= 0) {
-        linux.close(alarm);
-      }
-    } finally {
-      waking.unlock();
     }
   }
 }
