@@ -1,12 +1,14 @@
 package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import org.hghca.tools.launch.Setting;
 import org.hghca.vfio.kernel.Machine;
@@ -122,6 +124,22 @@ class SettingsTest {
       assertThat(run(Map.of(), "model", "faults")).extracting(CommandLineRun::err).isEqualTo("");
     } finally {
       assertThat(home.toFile().setWritable(true)).isTrue();
+    }
+  }
+
+  /** Services often have a HOME that is no folder, or one of another user. */
+  @Test
+  void homeThatCannotBeEnteredIsFine() throws IOException {
+    assertThat(run(Map.of("HOME", "/dev/null"), "list").err()).isEmpty();
+
+    Files.writeString(file, "nonsense");
+    Path closed = file.getParent();
+    Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("---------"));
+    try {
+      assumeThat(Files.exists(file)).as("root enters all folders").isFalse();
+      assertThat(run("list").err()).isEmpty();
+    } finally {
+      Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
     }
   }
 

@@ -2,7 +2,6 @@ package org.hghca.tools.launch;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,7 +42,8 @@ public final class ConfigFile {
   }
 
   /**
-   * Reads a file, which need not be there.
+   * Reads a file, which need not be there. One that this user cannot even see, in a home directory of
+   * another user, is not there either: a program that gave up root's rights often has root's HOME.
    *
    * @throws BadSettingException naming the file, and the line where one is wrong
    */
@@ -51,9 +51,10 @@ public final class ConfigFile {
     List<String> lines;
     try {
       lines = Files.readAllLines(file);
-    } catch (NoSuchFileException _) {
-      return Map.of();
     } catch (IOException e) {
+      if (!Files.exists(file)) {
+        return Map.of();
+      }
       throw new BadSettingException("cannot read %s: %s".formatted(file, FileFailure.why(e)));
     }
     Map<Setting, String> settings = new EnumMap<>(Setting.class);
