@@ -32,6 +32,10 @@ final class Stream implements AutoCloseable {
   private final ReceiveRequest[] receives;
 
   private int next;
+
+  /** Requests of the next list that are posted already. */
+  private int posted;
+
   private int nextReceive;
   private int received;
 
@@ -73,7 +77,7 @@ final class Stream implements AutoCloseable {
     for (int i = 0; i < receives.length; i++) {
       receives[i] = new ReceiveRequest(1).into(remote, (long) i * bytes, bytes);
     }
-    for (int posted = 0; sends && posted < pair.depth(); posted += listLength) {
+    for (int count = 0; sends && count < pair.depth(); count += listLength) {
       postReceives();
     }
   }
@@ -97,9 +101,9 @@ final class Stream implements AutoCloseable {
     nextReceive = (nextReceive + listLength) % receives.length;
   }
 
-  private void check(int posted) {
-    if (posted != listLength) {
-      throw new IllegalStateException("a queue took " + posted + " of " + listLength);
+  private void check(int taken) {
+    if (taken != listLength) {
+      throw new IllegalStateException("a queue took " + taken + " of " + listLength);
     }
   }
 
@@ -110,11 +114,7 @@ final class Stream implements AutoCloseable {
     long lists = 0;
     int outstanding = 0;
     while (now - start < nanos || outstanding > 0) {
-      while (outstanding < mostLists && now - start < nanos) {
-        int list = next / connections.size() % (requests.length / listLength);
-        Connection connection = connections.get(next % connections.size());
-        check(connection.client().tryPostSend(requests, list * listLength, listLength));
-        next++;
+      while (outstanding < mostLists && now - start < nanos && postList()) {
         outstanding++;
       }
       int done = client.await();
@@ -124,6 +124,23 @@ final class Stream implements AutoCloseable {
       now = System.nanoTime();
     }
     return (double) lists * listLength * 1e9 / (now - start);
+  }
+
+  /**
+   * Posts what is left of a list to the next connection, as far as that has room; returns whether
+   * it took all. Lists of two connections may complete in another order than they were posted in.
+   */
+  private boolean postList() {
+    int list = next / connections.size() % (requests.length / listLength);
+    Connection connection = connections.get(next % connections.size());
+    int from = list * listLength + posted;
+    posted += connection.client().tryPostSend(requests, from, listLength - posted);
+    if (posted < listLength) {
+      return false;
+    }
+    posted = 0;
+    next++;
+    return true;
   }
 
   /** Posts a receive for each message that has arrived. */

@@ -130,14 +130,14 @@ class SettingsTest {
   /** Services often have a HOME that is no folder, or one of another user. */
   @Test
   void homeThatCannotBeEnteredIsFine() throws IOException {
-    assertThat(run(Map.of("HOME", "/dev/null"), "list").err()).isEmpty();
+    assertThat(run(Map.of("HOME", "/dev/null"), "list", "-V").exitCode()).isZero();
 
     Files.writeString(file, "nonsense");
     Path closed = file.getParent();
     Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("---------"));
     try {
       assumeThat(Files.exists(file)).as("root enters all folders").isFalse();
-      assertThat(run("list").err()).isEmpty();
+      assertThat(run("list", "-V").exitCode()).isZero();
     } finally {
       Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
     }

@@ -60,8 +60,13 @@ public abstract class AbstractCompletionQueue extends Resource
   public abstract int number();
 
   @Override
+  public final Kind kind() {
+    return Kind.COMPLETION_QUEUE;
+  }
+
+  @Override
   public final Subject subject() {
-    return Subject.of(Kind.COMPLETION_QUEUE, context.openingNumber(), number(), "");
+    return Subject.of(kind(), context.openingNumber(), number(), "");
   }
 
   /** Lets polls and notifications in progress end: it is closed for later ones. */

@@ -255,9 +255,14 @@ public abstract class AbstractContext extends Resource
   }
 
   @Override
+  public final Kind kind() {
+    return Kind.CONTEXT;
+  }
+
+  @Override
   public final Subject subject() {
     String state = health.isDead() ? "failed" : "";
-    return Subject.of(Kind.CONTEXT, openingNumber(), 0, state);
+    return Subject.of(kind(), openingNumber(), 0, state);
   }
 
   /** Its number in this process, in the order of opening. */

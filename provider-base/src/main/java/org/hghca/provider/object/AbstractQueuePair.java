@@ -56,11 +56,21 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
   /** How often it was connected; changed under the monitor. */
   private long connectionsMade;
 
-  /** The queue pair that it is, or was, connected to; null for none. */
-  private volatile Peer peer;
+  /** The queue pair that it is, or was, connected to. */
+  private volatile Peer peer = Peer.NONE;
 
-  /** The other end of a connection. */
-  private record Peer(Gid gid, int number) {}
+  /**
+   * The other end of a connection.
+   *
+   * @param address as text: snapshots ask for it again and again
+   */
+  private record Peer(String address, int number) {
+    private static final Peer NONE = new Peer("", 0);
+
+    private static Peer of(Gid gid, int number) {
+      return new Peer(gid.address().getHostAddress(), number);
+    }
+  }
 
   /**
    * A queue pair that is not complete.
@@ -275,9 +285,9 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
     }
     if (from == QpState.INIT && to == QpState.RTR) {
       connectionsMade++;
-      peer = new Peer(attributes.addressVector().destination(), attributes.destinationQpn());
+      peer = Peer.of(attributes.addressVector().destination(), attributes.destinationQpn());
     } else if (to == QpState.RESET) {
-      peer = null;
+      peer = Peer.NONE;
     }
   }
 
@@ -312,17 +322,22 @@ public abstract class AbstractQueuePair<C extends AbstractCompletionQueue> exten
   }
 
   @Override
+  public final Kind kind() {
+    return Kind.QUEUE_PAIR;
+  }
+
+  @Override
   public final Subject subject() {
-    Optional<Peer> other = Optional.ofNullable(peer);
+    Peer other = peer;
     return new Subject(
-        Kind.QUEUE_PAIR,
+        kind(),
         context.openingNumber(),
         number(),
         0,
         type.name(),
         state().name(),
-        other.map(known -> known.gid().address().getHostAddress()).orElse(""),
-        other.map(Peer::number).orElse(0));
+        other.address(),
+        other.number());
   }
 
   @Override

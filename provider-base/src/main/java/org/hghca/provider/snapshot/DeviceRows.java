@@ -31,7 +31,7 @@ final class DeviceRows {
   void write(List<Published> things) {
     Map<Kind, List<Published>> byKind = new HashMap<>();
     for (Published thing : things) {
-      byKind.computeIfAbsent(thing.subject().kind(), _ -> new ArrayList<>()).add(thing);
+      byKind.computeIfAbsent(thing.kind(), _ -> new ArrayList<>()).add(thing);
     }
     Map<Published, Long> done = new HashMap<>();
     for (Kind kind : Kind.values()) {

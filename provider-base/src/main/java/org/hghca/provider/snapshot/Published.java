@@ -7,7 +7,10 @@ import org.hghca.provider.snapshot.Snapshot.Subject;
 /** A thing with counts that has a row of its own in snapshots. */
 public interface Published extends ContextCounters.Counted {
 
-  /** What its row is about. */
+  /** That of its row. */
+  Kind kind();
+
+  /** What its row is about, as of now. */
   Subject subject();
 
   /** Adds the counts of its row: more than {@link #addTo} where others of its context have them. */

@@ -80,10 +80,29 @@ public final class SnapshotEncoder {
     room(Short.BYTES).putShort((short) values);
   }
 
+  /**
+   * Makes no copy of a text of ASCII, as nearly all are: thousands of rows are written twice a
+   * second.
+   */
   private void put(String text) {
-    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    int length = Math.min(bytes.length, SnapshotLayout.MOST_TEXT);
-    room(Short.BYTES + length).putShort((short) length).put(bytes, 0, length);
+    int length = Math.min(text.length(), SnapshotLayout.MOST_TEXT);
+    ByteBuffer into = room(Short.BYTES + length);
+    int start = into.position();
+    into.putShort((short) length);
+    for (int i = 0; i < length; i++) {
+      char c = text.charAt(i);
+      if (c >= 0x80) {
+        into.position(start);
+        put(text.getBytes(StandardCharsets.UTF_8));
+        return;
+      }
+      into.put((byte) c);
+    }
+  }
+
+  private void put(byte[] text) {
+    int length = Math.min(text.length, SnapshotLayout.MOST_TEXT);
+    room(Short.BYTES + length).putShort((short) length).put(text, 0, length);
   }
 
   private ByteBuffer room(int bytes) {

@@ -25,8 +25,13 @@ class DeviceRowsTest {
     }
 
     @Override
+    public Kind kind() {
+      return Kind.QUEUE_PAIR;
+    }
+
+    @Override
     public Subject subject() {
-      return new Subject(Kind.QUEUE_PAIR, 1, number, 0, "RC", "RTS", "", 0);
+      return new Subject(kind(), 1, number, 0, "RC", "RTS", "", 0);
     }
 
     @Override

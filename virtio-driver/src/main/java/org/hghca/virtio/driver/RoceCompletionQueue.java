@@ -2,9 +2,7 @@ package org.hghca.virtio.driver;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import org.hghca.provider.Undo;
 import org.hghca.provider.counters.Tally;
@@ -14,10 +12,8 @@ import org.hghca.provider.srq.Due;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
-import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
-import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.direct.RingMemory;
 import org.hghca.vfio.trace.DeviceTrace;
@@ -34,10 +30,6 @@ import org.hghca.virtio.abi.roce.RoceCommand;
  * queues can have outstanding, since a device without a buffer loses the completion.
  */
 final class RoceCompletionQueue extends AbstractCompletionQueue implements EventThread.Armed {
-  private static final ValueLayout.OfInt IMMEDIATE =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-
-  private static final ProviderAccess ACCESS = ProviderAccess.get();
   private static final int FLUSHED = WcStatus.WR_FLUSH_ERR.code();
 
   private final RoceDevice device;
@@ -244,7 +236,7 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
     } else if (isReceive) {
       qp.receives().received(CompletionEntry.BYTE_LENGTH.get(from, at));
     }
-    fill(out, count, qp, isReceive, work.wrId(cookie), result, at);
+    ReportedCompletion.fill(out, count, qp, isReceive, work.wrId(cookie), result, at);
     entries.offerAgain(slot);
     if (isReceive || failed) {
       solicitedTo = entries.offers();
@@ -263,45 +255,6 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
       throw broken("completes a request of queue pair %s".formatted(Integer.toUnsignedString(qpn)));
     }
     return qp;
-  }
-
-  private static void fill(
-      Completions out,
-      int index,
-      RoceQueuePair qp,
-      boolean isReceive,
-      long wrId,
-      long result,
-      long at) {
-    MemorySegment from = RingMemory.guardedSegment();
-    int flags = 0;
-    int immediate = 0;
-    if (isReceive && CompletionEntry.status(result) == CompletionStatus.SUCCESS) {
-      int mask =
-          qp.type() == QpType.UD ? Completions.GRH | Completions.WITH_IMM : Completions.WITH_IMM;
-      flags = CompletionEntry.FLAGS.get(from, at) & mask;
-      immediate = from.get(IMMEDIATE, at + CompletionEntry.IMMEDIATE.offset());
-    }
-    ACCESS.fill(
-        out,
-        index,
-        wrId,
-        CompletionCodes.status(CompletionEntry.status(result)),
-        CompletionCodes.opcode(CompletionEntry.opcode(result), isReceive),
-        CompletionEntry.vendorError(result),
-        qp.number());
-    ACCESS.fillMessage(
-        out,
-        index,
-        CompletionEntry.BYTE_LENGTH.get(from, at),
-        flags,
-        immediate,
-        isReceive ? source(qp, from, at) : 0);
-  }
-
-  /** An entry names the sender of a datagram only. */
-  private static int source(RoceQueuePair qp, MemorySegment from, long at) {
-    return qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : qp.peer();
   }
 
   /** The device has flushed a receive that returns to its shared receive queue. */
