@@ -7,6 +7,7 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketRun;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.link.Attachment;
@@ -48,7 +49,13 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   /** Whether a thread that polls reads it. */
   private boolean polled;
 
-  /** How many packets, and runs of packets, have come since it began to read. */
+  /** Whether an acknowledgement waits for the next read, or for what the program sends before. */
+  private volatile boolean owing;
+
+  /**
+   * How many packets, and runs of packets, have come since it began to read, besides
+   * acknowledgements: these often come with a message.
+   */
   private int came;
 
   /**
@@ -135,6 +142,16 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   }
 
   @Override
+  public void holds() {
+    owing = true;
+  }
+
+  @Override
+  public boolean isOwing() {
+    return owing;
+  }
+
+  @Override
   public boolean findsNeighbors() {
     return true;
   }
@@ -174,6 +191,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     if (polled) {
       link.flushSoon(); // the answer of the one who polls may leave with it
     } else {
+      owing = false;
       link.flush();
     }
   }
@@ -192,6 +210,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     reading = batch;
     polled = !waits;
     came = 0;
+    owing = false;
     try {
       return callerRuns.arrived(participant, this, waits);
     } finally {
@@ -231,7 +250,6 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
 
   @Override
   public void arrived(ReceiveBatch batch) {
-    came += batch.count();
     for (int i = 0; i < batch.count(); i++) {
       take(batch.exchange(i, port.pool().take()));
     }
@@ -245,6 +263,9 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
   }
 
   private void take(Packet packet) {
+    if (packet.plain || packet.opcode != PacketOpcode.ACKNOWLEDGE) {
+      came++;
+    }
     if (packet.plain) {
       incoming.carry(packet);
       return;
@@ -280,6 +301,9 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     Attachment present = attachment;
     if (present == null) {
       return;
+    }
+    if (owing) {
+      present.read();
     }
     boolean found =
         !Thread.currentThread().isVirtual() // it would keep its carrier
@@ -320,6 +344,9 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
       if (happened.getAsBoolean()) {
         sleeping.found();
         return true;
+      }
+      if (owing) {
+        present.read();
       }
       Thread.yield(); // another thread may have what has come, and need the processor
     } while (System.nanoTime() - end < 0);

@@ -155,6 +155,11 @@ public final class EthernetPort {
     return medium != null && medium.sendsSoon();
   }
 
+  /** An acknowledgement waits for that. */
+  public void holds() {
+    medium.holds();
+  }
+
   /** Whether packets need no Ethernet address of their destination, as the medium finds it. */
   public boolean findsNeighbors() {
     return medium != null && medium.findsNeighbors();

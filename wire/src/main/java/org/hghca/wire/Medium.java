@@ -63,6 +63,9 @@ public interface Medium {
     return false;
   }
 
+  /** An acknowledgement waits, as {@link #sendsSoon} allows: a step must follow. */
+  default void holds() {}
+
   /**
    * Whether everything that had come by a time is delivered; where it is not, it soon is.
    *

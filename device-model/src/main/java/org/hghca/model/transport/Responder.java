@@ -485,7 +485,9 @@ final class Responder implements ReceiveSide {
       sent++;
     }
     boolean due = answer != NOTHING && owed.isEmpty() && sent < budget;
-    if (due && !(answer == Aeth.ACK && output.sendsSoon() && schedule.holds(endpoint))) {
+    if (due && answer == Aeth.ACK && output.sendsSoon() && schedule.holds(endpoint)) {
+      output.holds();
+    } else if (due) {
       sendAnswer(qp);
       sent++;
     }

@@ -228,7 +228,7 @@ public final class LinkPoller {
     @Override
     public void read() {
       polling.looks();
-      if (!link.mayHaveReceived()) {
+      if (!link.mayHaveReceived() && !user.isOwing()) {
         return;
       }
       long now = System.nanoTime();

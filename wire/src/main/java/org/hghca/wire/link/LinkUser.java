@@ -32,6 +32,14 @@ public interface LinkUser {
   }
 
   /**
+   * Whether {@link #read} is to be called soon although nothing has come; by any thread, to which
+   * it is a hint.
+   */
+  default boolean isOwing() {
+    return false;
+  }
+
+  /**
    * Packets have arrived, or there is room to send again, or the link has come up or gone down.
    * Called by the poller's thread, or by one that {@link Attachment#read reads} in its place; it
    * may wait for a lock, but only briefly, as all links wait with it.

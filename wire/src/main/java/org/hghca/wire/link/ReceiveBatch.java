@@ -21,7 +21,7 @@ public final class ReceiveBatch {
   private Function<PacketRun, PacketRun.Outcome> runs = ReceiveBatch::refuse;
   private boolean isCut;
 
-  ReceiveBatch() {
+  public ReceiveBatch() {
     PacketPool pool = new PacketPool();
     Arrays.setAll(packets, any -> pool.take());
   }
@@ -99,12 +99,12 @@ public final class ReceiveBatch {
   }
 
   /** The packet to fill next; there is one unless it {@link #isFull}. */
-  Packet next() {
+  public Packet next() {
     return packets[count];
   }
 
   /** The packet that was {@link #next} is filled. */
-  void filled() {
+  public void filled() {
     count++;
     isCut |= isFull();
   }

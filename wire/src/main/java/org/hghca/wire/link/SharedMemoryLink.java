@@ -22,8 +22,14 @@ final class SharedMemoryLink implements Link, Receiver {
   private final PortAddresses addresses;
   private final LinkCounts counts = new LinkCounts();
 
+  /** After so many events for what is in a ring, it looks for members that come or go, too. */
+  private static final int MOST_EVENTS = 16;
+
   /** Whether a descriptor had an event that was not looked after. */
   private volatile boolean woken;
+
+  /** Events for what is in a ring, since it has looked for members that come or go. */
+  private int ringEvents;
 
   /** Where packets are put while the link is read. */
   private ReceiveBatch batch;
@@ -84,6 +90,12 @@ final class SharedMemoryLink implements Link, Receiver {
   @Override
   public boolean losesPackets() {
     return false;
+  }
+
+  /** A receiver that sleeps is woken once. */
+  @Override
+  public boolean sendsTogether() {
+    return true;
   }
 
   @Override
@@ -171,8 +183,10 @@ final class SharedMemoryLink implements Link, Receiver {
   public void receive(ReceiveBatch into) {
     if (woken) {
       woken = false;
-      members.wakeUp();
-      members.attend();
+      if (!members.wakeUp() || ++ringEvents == MOST_EVENTS) { // else the event was for that
+        ringEvents = 0;
+        members.attend();
+      }
     }
     batch = into;
     if (members.receive(this)) {

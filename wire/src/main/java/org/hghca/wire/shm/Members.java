@@ -487,13 +487,17 @@ public final class Members implements AutoCloseable {
     return true;
   }
 
-  /** Nobody needs to wake this member any more. */
-  public void wakeUp() {
+  /**
+   * Nobody needs to wake this member any more.
+   *
+   * @return whether somebody did by its {@link #event}
+   */
+  public boolean wakeUp() {
     asleep = false;
     for (Member member : members) {
       member.wakeUp();
     }
-    linux.read(event, count);
+    return linux.read(event, count) > 0;
   }
 
   /** Leaves the medium. */
