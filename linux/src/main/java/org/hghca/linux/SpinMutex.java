@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A lock, held for some nanoseconds, whose waiter spins and never gives its carrier to another
@@ -16,8 +17,11 @@ import java.lang.invoke.VarHandle;
  */
 public final class SpinMutex {
   private static final int SPINS = Runtime.getRuntime().availableProcessors() == 1 ? 1 : 200;
-  private static final MethodHandle SCHED_YIELD = find();
   private static final VarHandle HELD;
+  private static final AtomicBoolean BINDING = new AtomicBoolean();
+
+  /** Whether {@link SchedYield} can be called without waiting for it to be bound. */
+  private static volatile boolean bound;
 
   static {
     try {
@@ -30,14 +34,21 @@ public final class SpinMutex {
   @SuppressWarnings("unused") // through HELD
   private boolean held;
 
-  @SuppressWarnings("restricted")
-  private static MethodHandle find() {
-    Linker linker = Linker.nativeLinker();
-    return linker
-        .defaultLookup()
-        .find("sched_yield")
-        .map(found -> linker.downcallHandle(found, FunctionDescriptor.of(ValueLayout.JAVA_INT)))
-        .orElse(null);
+  /** The system call, which takes longer to bind than a device to open: bound on first use. */
+  private static final class SchedYield {
+    private static final MethodHandle CALL = find();
+
+    private SchedYield() {}
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle find() {
+      Linker linker = Linker.nativeLinker();
+      return linker
+          .defaultLookup()
+          .find("sched_yield")
+          .map(found -> linker.downcallHandle(found, FunctionDescriptor.of(ValueLayout.JAVA_INT)))
+          .orElse(null);
+    }
   }
 
   public void lock() {
@@ -58,12 +69,26 @@ public final class SpinMutex {
 
   /** Yields to other threads of the system; a virtual thread stays on its carrier. */
   public static void yieldProcessor() {
-    if (SCHED_YIELD == null) {
+    if (!Thread.currentThread().isVirtual()) {
+      Thread.yield();
+    } else if (bound) {
+      yieldCarrier();
+    } else {
+      // Binding takes locks, and who waits for a lock may leave its carrier: not this thread.
+      if (BINDING.compareAndSet(false, true)) {
+        Thread.ofPlatform().daemon().name("hghca-sched-yield").start(SpinMutex::bind);
+      }
       Thread.onSpinWait();
-      return;
     }
+  }
+
+  private static void bind() {
+    bound = SchedYield.CALL != null;
+  }
+
+  private static void yieldCarrier() {
     try {
-      int _ = (int) SCHED_YIELD.invokeExact();
+      int _ = (int) SchedYield.CALL.invokeExact();
     } catch (Throwable e) {
       throw new LinkageError("sched_yield", e);
     }

@@ -3,6 +3,7 @@ package org.hghca.provider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.DriverParameter;
@@ -24,13 +25,7 @@ final class DeviceNames {
 
   /** The devices that a driver names. */
   static List<RdmaDevice> of(DeviceDriver driver) {
-    List<Locator> locators = new ArrayList<>();
-    Locator.list(System.getProperty(PROPERTY, "").strip()).stream()
-        .map(Locator::parse)
-        .map(DeviceNames::resolvedIfThere)
-        .sorted()
-        .distinct()
-        .forEach(locators::add);
+    List<Locator> locators = new ArrayList<>(configured());
     for (Locator found : PciFunctions.enumerate()) {
       if (!locators.contains(found)) {
         locators.add(found);
@@ -48,14 +43,31 @@ final class DeviceNames {
   /** The device at a locator, with its name; without one, the locator is its name. */
   static RdmaDevice named(String locator, DeviceDriver driver) {
     Locator full = Locator.parse(locator);
-    String untraced = full.without(DriverParameter.TRACE.key()).toString();
+    Locator untraced = full.without(DriverParameter.TRACE.key());
     String name =
-        of(driver).stream()
-            .filter(device -> device.locator().equals(untraced))
+        listed(untraced, driver)
+            .filter(device -> device.locator().equals(untraced.toString()))
             .map(RdmaDevice::name)
             .findFirst()
-            .orElse(untraced);
+            .orElse(untraced.toString());
     return device(name, full);
+  }
+
+  /** Empty for what has no name, without a look at every function of the machine. */
+  private static Stream<RdmaDevice> listed(Locator locator, DeviceDriver driver) {
+    return configured().contains(locator) || PciFunctions.isEnumerated(locator)
+        ? of(driver).stream()
+        : Stream.empty();
+  }
+
+  /** What the user names, in the order of its numbers. */
+  private static List<Locator> configured() {
+    return Locator.list(System.getProperty(PROPERTY, "").strip()).stream()
+        .map(Locator::parse)
+        .map(DeviceNames::resolvedIfThere)
+        .sorted()
+        .distinct()
+        .toList();
   }
 
   /** A missing device keeps its name; opening it reports the error. */

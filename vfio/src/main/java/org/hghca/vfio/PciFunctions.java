@@ -22,6 +22,11 @@ public final class PciFunctions {
     return found;
   }
 
+  /** Whether its backend discovers the function of a canonical locator; looks at no other's. */
+  public static boolean isEnumerated(Locator locator) {
+    return provider(locator).filter(found -> found.enumerate().contains(locator)).isPresent();
+  }
+
   /**
    * The canonical locator of the function that a locator selects; a locator with an unknown scheme
    * is returned unchanged.

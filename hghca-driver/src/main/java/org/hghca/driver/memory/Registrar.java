@@ -1,6 +1,6 @@
 package org.hghca.driver.memory;
 
-import java.security.SecureRandom;
+import java.util.concurrent.ThreadLocalRandom;
 import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Mpt;
@@ -40,7 +40,7 @@ public final class Registrar {
   private final RangeAllocator mttEntries;
 
   /** The high bits of the last key: a key that is used after its end does not name the next. */
-  private int variant = new SecureRandom().nextInt(1 << Integer.SIZE - VARIANT_SHIFT);
+  private int variant = ThreadLocalRandom.current().nextInt(1 << Integer.SIZE - VARIANT_SHIFT);
 
   public Registrar(
       CommandInterface commands,

@@ -1,7 +1,7 @@
 package org.hghca.driver.object;
 
-import java.security.SecureRandom;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.card.Card;
@@ -82,7 +82,10 @@ public final class HghcaDevice extends AbstractDevice {
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers =
         new RingNumbers<>(
-            "queue pairs", limits.firstQp(), limits.endQp(), limits.startQp(new SecureRandom()));
+            "queue pairs",
+            limits.firstQp(),
+            limits.endQp(),
+            limits.startQp(ThreadLocalRandom.current()));
     this.family =
         family.apply(
             new DeviceParts(

@@ -4,6 +4,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
 import org.hghca.verbs.Counters;
 
 /**
@@ -19,7 +20,7 @@ public final class ContextMonitor {
 
   static {
     if (FlightRecorder.isAvailable()) {
-      FlightRecorder.addPeriodicEvent(CountersEvent.class, ContextMonitor::record);
+      FlightRecorder.addListener(new WhenRecorderStarts());
     }
   }
 
@@ -61,6 +62,14 @@ public final class ContextMonitor {
     }
     synchronized (OPEN) {
       OPEN.remove(this);
+    }
+  }
+
+  /** Loading Flight Recorder, too, takes longer than opening a device: its user starts it. */
+  private static final class WhenRecorderStarts implements FlightRecorderListener {
+    @Override
+    public void recorderInitialized(FlightRecorder recorder) {
+      FlightRecorder.addPeriodicEvent(CountersEvent.class, ContextMonitor::record);
     }
   }
 
