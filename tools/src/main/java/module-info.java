@@ -1,5 +1,7 @@
 /** The command line. */
 module org.hghca.tools {
+  requires ch.qos.logback.classic;
+  requires ch.qos.logback.core;
   requires com.fasterxml.jackson.jr.ob;
   requires info.picocli;
   requires java.management;
@@ -25,6 +27,7 @@ module org.hghca.tools {
   requires org.hghca.virtio.abi;
   requires org.hghca.virtio.driver;
   requires org.hghca.wire;
+  requires org.slf4j;
 
   opens org.hghca.tools to
       info.picocli;
@@ -56,6 +59,8 @@ module org.hghca.tools {
   uses org.hghca.provider.DeviceDriver;
   uses org.hghca.vfio.PciFunctionProvider;
 
+  provides ch.qos.logback.classic.spi.Configurator with
+      org.hghca.tools.launch.LogConfigurator;
   provides org.hghca.programs.perf.page.DeviceFacts with
       org.hghca.tools.info.CardFacts;
   provides java.util.spi.ToolProvider with

@@ -22,34 +22,12 @@ import org.hghca.programs.StandardOutput;
 import org.hghca.programs.Version;
 import org.hghca.programs.peer.PeerException;
 import org.hghca.programs.perf.PerfException;
-import org.hghca.programs.perf.command.PerfCommand;
-import org.hghca.programs.pingpong.PingpongCommand;
-import org.hghca.programs.pingpong.Variant;
-import org.hghca.programs.rdmacm.MckeyCommand;
-import org.hghca.programs.rdmacm.RdmaMessageCommand;
-import org.hghca.programs.rdmacm.RpingCommand;
-import org.hghca.programs.rdmacm.UcmatoseCommand;
-import org.hghca.programs.rdmacm.UdaddyCommand;
-import org.hghca.tools.bind.BindCommand;
-import org.hghca.tools.bind.UnbindCommand;
-import org.hghca.tools.bringup.command.BringupCommand;
-import org.hghca.tools.capture.CaptureCommand;
-import org.hghca.tools.capture.DecodeCommand;
-import org.hghca.tools.card.command.CardCommand;
 import org.hghca.tools.demo.CheckFailedException;
-import org.hghca.tools.demo.DemoCommand;
-import org.hghca.tools.info.InfoCommand;
-import org.hghca.tools.info.ListCommand;
 import org.hghca.tools.launch.BadSettingException;
 import org.hghca.tools.launch.Launcher;
+import org.hghca.tools.launch.LogConfigurator;
 import org.hghca.tools.launch.Plugin;
 import org.hghca.tools.launch.Settings;
-import org.hghca.tools.model.ModelCommand;
-import org.hghca.tools.monitor.MetricsCommand;
-import org.hghca.tools.monitor.TopCommand;
-import org.hghca.tools.perf.peers.PerfPeersCommand;
-import org.hghca.tools.replay.ReplayCommand;
-import org.hghca.tools.sockets.SocketsCommand;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Machine;
@@ -68,33 +46,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "hghca",
     description = "User-space driver of the JingZhao (HanGu) RDMA HCA.",
-    synopsisSubcommandLabel = "COMMAND",
-    subcommands = {
-      DemoCommand.class,
-      ListCommand.class,
-      InfoCommand.class,
-      TopCommand.class,
-      MetricsCommand.class,
-      BringupCommand.class,
-      CardCommand.class,
-      ReplayCommand.class,
-      ModelCommand.class,
-      CaptureCommand.class,
-      DecodeCommand.class,
-      BindCommand.class,
-      UnbindCommand.class,
-      SocketsCommand.class,
-      RpingCommand.class,
-      UcmatoseCommand.class,
-      UdaddyCommand.class,
-      MckeyCommand.class
-    })
+    synopsisSubcommandLabel = "COMMAND")
 public final class Main implements Runnable, Launcher {
   /** The environment variable with jars of plugins. */
   static final String ENVIRONMENT = "HGHCA_PLUGINS";
-
-  /** The system property with the log level for the log configuration. */
-  private static final String LOG_LEVEL = "hghca.log";
 
   /** The system property with the name of the program for those who look at it from outside. */
   private static final String PROGRAM = "hghca.program";
@@ -181,7 +136,7 @@ public final class Main implements Runnable, Launcher {
     int exitCode;
     try {
       exitCode =
-          commandLine(main)
+          commandLine(main, args)
               .setOut(out)
               .setErr(err)
               .setExecutionStrategy(
@@ -230,23 +185,15 @@ public final class Main implements Runnable, Launcher {
         && command.outlivesReader();
   }
 
-  /** The command line for parsing and documentation. */
+  /** The command line for parsing and documentation, with all commands. */
   static CommandLine commandLine() {
     return commandLine(new Main(Machine.local()));
   }
 
-  private static CommandLine commandLine(Main main) {
+  private static CommandLine commandLine(Main main, String... args) {
     CommandLine commandLine = new CommandLine(main);
     commandLine.setParameterExceptionHandler(Main::refuse);
-    commandLine.addSubcommand(RdmaMessageCommand.client());
-    commandLine.addSubcommand(RdmaMessageCommand.server());
-    for (Variant variant : Variant.values()) {
-      commandLine.addSubcommand(PingpongCommand.commandLine(variant));
-    }
-    commandLine.addSubcommand(new HelpCommand());
-    CommandLine perf = PerfCommand.commandLine();
-    perf.addSubcommand(new PerfPeersCommand());
-    commandLine.addSubcommand(perf);
+    Subcommands.neededFor(args).forEach(commandLine::addSubcommand);
     main.settings.addOptions(commandLine.getCommandSpec());
     complete(commandLine);
     return commandLine;
@@ -314,7 +261,7 @@ public final class Main implements Runnable, Launcher {
   private int executeWithSettings(ParseResult parsed, Map<String, String> environment) {
     if (debug) {
       // Before the first logger, which is the driver's.
-      System.setProperty(LOG_LEVEL, "DEBUG");
+      System.setProperty(LogConfigurator.LEVEL, "DEBUG");
     }
     try {
       loadPlugins(environment.getOrDefault(ENVIRONMENT, ""));
