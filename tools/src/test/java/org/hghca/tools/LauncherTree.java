@@ -59,6 +59,7 @@ final class LauncherTree {
     }
     copy(project, "tools/sh/jdk.sh");
     copy(project, "tools/sh/build.sh");
+    copy(project, "tools/sh/start.sh");
     Files.createFile(root.resolve("pom.xml"));
     for (String module : MODULES) {
       Files.createDirectories(root.resolve(module).resolve("src/main"));
@@ -93,7 +94,19 @@ final class LauncherTree {
       }
     }
     Files.createFile(root.resolve("tools/target/lib.complete"));
+    Files.createFile(cache()); // empty, as where it could not be made: it takes some seconds
+    Files.copy(Path.of(System.getProperty("java.home"), "release"), release());
     return this;
+  }
+
+  /** What the first start makes for later ones. */
+  Path cache() {
+    return root.resolve("tools/target/hghca.aot");
+  }
+
+  /** Which JDK has made it. */
+  Path release() {
+    return root.resolve("tools/target/hghca.aot.release");
   }
 
   Path root() {
