@@ -84,6 +84,8 @@ class ScriptsTest {
   @CsvSource({
     "tools/api-check, exported packages",
     "tools/deb, Debian package",
+    "tools/rpm, RPM package",
+    "tools/tarball, tar ball",
     "tools/release, publishes nothing",
     "tools/check-reproducible, byte by byte",
     "consumers/run, Builds the consumers",
@@ -104,6 +106,8 @@ class ScriptsTest {
         "tools/api-check v0.1.0 v0.2.0",
         "tools/deb --nonsense",
         "tools/deb out.deb",
+        "tools/rpm --nonsense",
+        "tools/tarball out.tar.gz",
         "tools/check-reproducible --nonsense",
         "tools/check-reproducible HEAD",
         "tools/release",
