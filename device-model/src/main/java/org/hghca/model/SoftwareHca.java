@@ -206,6 +206,11 @@ public final class SoftwareHca implements EmulatedFunction {
     return faults.count();
   }
 
+  /** Returns between two steps of its simulation: never, if one of them does not end. */
+  public void awaitStep() {
+    simulation.exclusively(() -> {});
+  }
+
   /** Its counters since its creation. */
   public HcaCounters counters() {
     CardCounters card = hca.counters();

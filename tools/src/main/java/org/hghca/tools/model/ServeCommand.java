@@ -7,14 +7,20 @@ import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.attribute.GroupPrincipal;
 import java.nio.file.attribute.UserPrincipalNotFoundException;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.hghca.linux.Linux;
+import org.hghca.linux.ServiceManager;
 import org.hghca.model.CaptureSocket;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
@@ -122,6 +128,12 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
   /** What runs, the last one first: servers, and before each the socket for its captures. */
   private final UndoStack running = new UndoStack();
 
+  /** Those that are served. */
+  private final List<SoftwareHca> cards = new ArrayList<>();
+
+  private final Optional<ServiceManager> manager =
+      ServiceManager.of(System.getenv(), ProcessHandle.current().pid());
+
   private boolean ending;
 
   @Override
@@ -139,6 +151,7 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
     Thread hook =
         new Thread(
             () -> {
+              tell("STOPPING=1");
               close();
               // This is the orderly end, not the termination by a signal that the JVM would report.
               Runtime.getRuntime().halt(0);
@@ -149,7 +162,7 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
       if (peer != null) {
         serve(peer, peerOptions);
       }
-      new CountDownLatch(1).await();
+      keepServing();
       return 0;
     } catch (InterruptedException e) {
       return 0;
@@ -162,6 +175,33 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
     } finally {
       close();
       removeHook(hook);
+    }
+  }
+
+  /**
+   * Until the process is ended; a service manager hears that the cards work, as often as it asks.
+   */
+  private void keepServing() throws InterruptedException {
+    tell("READY=1\nSTATUS=serving " + (peer == null ? socket : socket + " and " + peer));
+    CountDownLatch never = new CountDownLatch(1);
+    Optional<Duration> watchdog = manager.flatMap(ServiceManager::watchdog);
+    if (watchdog.isEmpty()) {
+      never.await();
+    }
+    while (!never.await(watchdog.get().toNanos() / 2, TimeUnit.NANOSECONDS)) {
+      cards.forEach(SoftwareHca::awaitStep);
+      tell("WATCHDOG=1");
+    }
+  }
+
+  private void tell(String state) {
+    if (manager.isEmpty()) {
+      return;
+    }
+    try {
+      manager.get().tell(Linux.system(), state);
+    } catch (IOException e) {
+      spec.commandLine().getErr().println("hghca: warning: " + e.getMessage());
     }
   }
 
@@ -185,6 +225,7 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
       card.close();
       throw e;
     }
+    cards.add(card);
     PrintWriter out = spec.commandLine().getOut();
     out.println(
         "serving %s, on %s"
