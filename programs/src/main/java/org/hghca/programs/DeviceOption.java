@@ -10,6 +10,7 @@ import picocli.CommandLine.Option;
 public final class DeviceOption {
   @Option(
       names = {"-d", "--ib-dev"},
+      completionCandidates = CompletedValues.Devices.class,
       paramLabel = "<dev>",
       description = "Name or locator of the device (default: the first card).")
   private String device;

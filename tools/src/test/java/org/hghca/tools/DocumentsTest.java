@@ -9,7 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,6 +51,90 @@ class DocumentsTest {
     assertThat(complete("hghca", "model", "se")).isEqualTo("0\nserve\n");
     assertThat(complete("hghca", "info", "--co")).isEqualTo("0\n--counters\n");
     assertThat(complete("hghca", "demo", "--plu")).startsWith("0\n--plugin");
+  }
+
+  /** A command line on which there are two devices and two steps. */
+  private Path hghca() throws IOException {
+    Path program = Files.createDirectories(folder.resolve("bin")).resolve("hghca");
+    Files.writeString(
+        program,
+        """
+        #!/bin/sh
+        case $1 in
+          list) printf 'device GUID\\n------ ----\\nhghca0 1\\nmodel: 2\\n' ;;
+          bringup) printf 'open   what\\n  more\\npci.identity   what\\n' ;;
+        esac
+        """);
+    assertThat(program.toFile().setExecutable(true)).isTrue();
+    return program;
+  }
+
+  @Test
+  void valuesAreCompleted() throws Exception {
+    String hghca = hghca().toString();
+    assertThat(complete(hghca, "info", "-d", "hg")).isEqualTo("0\nhghca0\n");
+    assertThat(complete(hghca, "rping", "-d", "mo")).isEqualTo("0\nmodel:\n");
+    assertThat(complete(hghca, "bringup", "--only", "pc")).isEqualTo("0\npci.identity\n");
+    assertThat(complete(hghca, "bringup", "--profile", "r")).isEqualTo("0\nr1 r2\n");
+    assertThat(complete(hghca, "model", "serve", "--kind", "v")).isEqualTo("0\nvirtio\n");
+  }
+
+  /** Picocli keeps the values of an option by the label of its parameter. */
+  @Test
+  void valuesOfNoOptionAreThoseOfAnother() throws IOException {
+    String script = Files.readString(folder.resolve("bash-completion/completions/hghca"));
+    for (String function : script.split("\nfunction ")) {
+      Map<String, String> values = new HashMap<>();
+      Matcher lists = Pattern.compile("local (\\w+_option_args)=(\\(.*\\))").matcher(function);
+      while (lists.find()) {
+        assertThat(values.getOrDefault(lists.group(1), lists.group(2)))
+            .as("%s in %s", lists.group(1), function.lines().findFirst().orElse(""))
+            .isEqualTo(lists.group(2));
+        values.put(lists.group(1), lists.group(2));
+      }
+    }
+  }
+
+  private String fish(String line) throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/fish")), "there is no fish");
+    String script =
+        "set -x HOME %s; set PATH %s $PATH; source %s; complete -C '%s' | cut -f1"
+            .formatted(
+                folder,
+                hghca().getParent(),
+                folder.resolve("fish/vendor_completions.d/hghca.fish"),
+                line);
+    return run("fish", "--no-config", "-c", script);
+  }
+
+  @Test
+  void fishCompletesCommandsOptionsAndValues() throws Exception {
+    assertThat(fish("hghca bri")).isEqualTo("0\nbringup\n");
+    assertThat(fish("hghca model se")).isEqualTo("0\nserve\n");
+    assertThat(fish("hghca info --co")).isEqualTo("0\n--counters\n");
+    assertThat(fish("hghca info -d hg")).isEqualTo("0\nhghca0\n");
+    assertThat(fish("hghca bringup --only pc")).isEqualTo("0\npci.identity\n");
+    assertThat(fish("hghca model serve --profile r")).isEqualTo("0\nr1\nr2\n");
+  }
+
+  /** A shell with a terminal, in which the tabulator completes the name of the command. */
+  @Test
+  void zshCompletesByWhatBashHas() throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/zsh")), "there is no zsh");
+    Path script = folder.resolve("tab.zsh");
+    Files.writeString(
+        script,
+        """
+        zmodload zsh/zpty
+        zpty shell zsh -f -i
+        zpty -w shell "fpath=(%1$s/zsh/site-functions \\$fpath); autoload -U compinit; compinit -u -d %1$s/dump"
+        zpty -w shell "hghca() { echo called \\$1; }; echo be; echo gin"
+        zpty -r shell said '*be*gin*'
+        zpty -w -n shell $'hghca bri\\t; exit\\n'
+        while zpty -r shell said; do print -r -- $said; done
+        """
+            .formatted(folder));
+    assertThat(run("zsh", "-f", script.toString())).contains("called bringup");
   }
 
   @Test

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.hghca.model.CaptureSocket;
+import org.hghca.programs.CompletedValues;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.FileFailure;
 import org.hghca.programs.Interruption;
@@ -50,6 +51,7 @@ public final class CaptureCommand implements Callable<Integer>, OutlivesReader {
 
   @Option(
       names = {"-d", "--ib-dev"},
+      completionCandidates = CompletedValues.Devices.class,
       paramLabel = "<locator>",
       required = true,
       description = "The HCA: vfio-user:<path>, served by 'hghca model serve'.")

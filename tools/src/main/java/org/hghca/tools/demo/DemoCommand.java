@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.hghca.programs.CompletedValues;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.NotOpenedException;
 import org.hghca.programs.OutlivesReader;
@@ -42,6 +43,7 @@ public final class DemoCommand implements Callable<Integer>, OutlivesReader {
 
   @Option(
       names = {"-d", "--ib-dev"},
+      completionCandidates = CompletedValues.Devices.class,
       paramLabel = "<dev>",
       description =
           "Name or locator of a device: once for both sides, or once for server and once for"

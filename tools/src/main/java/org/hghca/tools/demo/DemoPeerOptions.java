@@ -1,6 +1,7 @@
 package org.hghca.tools.demo;
 
 import java.util.List;
+import org.hghca.programs.CompletedValues;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
 import picocli.CommandLine.Model.CommandSpec;
@@ -11,6 +12,7 @@ import picocli.CommandLine.ParameterException;
 final class DemoPeerOptions {
   @Option(
       names = {"-d", "--ib-dev"},
+      completionCandidates = CompletedValues.Devices.class,
       paramLabel = "<dev>",
       description = "Name or locator of the device (default: the first card).")
   private String device;

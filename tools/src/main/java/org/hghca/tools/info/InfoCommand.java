@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.hghca.driver.PinnedMemory;
+import org.hghca.programs.CompletedValues;
 import org.hghca.programs.EmbeddedHca;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.Json;
@@ -45,6 +46,7 @@ public final class InfoCommand implements Callable<Integer> {
 
   @Option(
       names = {"-d", "--ib-dev"},
+      completionCandidates = CompletedValues.Devices.class,
       paramLabel = "<dev>",
       description = "Name or locator of a device (default: all devices).")
   private String device;

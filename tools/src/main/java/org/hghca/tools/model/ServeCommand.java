@@ -25,6 +25,7 @@ import org.hghca.model.CaptureSocket;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
 import org.hghca.model.VirtioProvider;
+import org.hghca.programs.CompletedValues;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.OutlivesReader;
 import org.hghca.vfio.LinkAddress;
@@ -78,13 +79,14 @@ final class ServeCommand implements Callable<Integer>, OutlivesReader {
 
   @Option(
       names = "--kind",
-      paramLabel = "<name>",
+      paramLabel = "<kind>",
       description = "What is served: hca or virtio (default: hca).")
   private Kind kind = Kind.hca;
 
   @Option(
       names = "--profile",
-      paramLabel = "<name>",
+      completionCandidates = CompletedValues.Profiles.class,
+      paramLabel = "<profile>",
       description = "Profile of the card that HCAs play: s, r1 or r2 (default: s).")
   private String profile;
 

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.hghca.programs.CompletedValues;
 import org.hghca.programs.ExitCode;
 import org.hghca.sockets.policy.SocketSettings;
 import picocli.CommandLine.Command;
@@ -28,6 +29,7 @@ public final class ArgsCommand implements Callable<Integer> {
 
   @Option(
       names = {"-d", "--device"},
+      completionCandidates = CompletedValues.Devices.class,
       required = true,
       paramLabel = "<locator>",
       description = "A device of the process. May be given more than once.")

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
 import org.hghca.programs.CNumber;
+import org.hghca.programs.CompletedValues;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.GivenCommand;
 import org.hghca.programs.Interruption;
@@ -66,6 +67,7 @@ final class PerfSuiteCommand implements Callable<Integer>, OutlivesReader {
 
   @Option(
       names = {"-d", "--ib-dev"},
+      completionCandidates = CompletedValues.Devices.class,
       paramLabel = "<dev>",
       description =
           "Name or locator of a device: once for both sides, or once for server and once for"

@@ -5,6 +5,7 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.programs.CompletedValues;
 import org.hghca.programs.EmbeddedHca;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
@@ -24,12 +25,14 @@ public final class BoardOptions {
 
   @Option(
       names = {"-d", "--ib-dev"},
+      completionCandidates = CompletedValues.Devices.class,
       paramLabel = "<dev>",
       description = "Name or locator of the board.")
   private String device;
 
   @Option(
       names = "--profile",
+      completionCandidates = CompletedValues.Profiles.class,
       paramLabel = "<name>",
       description = "Profile that the card must have: auto, s, r1 or r2 (default: auto).")
   private String profile = AUTO;

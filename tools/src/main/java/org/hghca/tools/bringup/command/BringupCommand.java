@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.hghca.programs.CompletedValues;
 import org.hghca.programs.ExitCode;
 import org.hghca.programs.GivenCommand;
 import org.hghca.programs.Interruption;
@@ -103,6 +104,7 @@ public final class BringupCommand implements Callable<Integer>, OutlivesReader {
 
   @Option(
       names = "--only",
+      completionCandidates = CompletedValues.Steps.class,
       paramLabel = "<id>",
       split = ",",
       description = "Run these steps, and those that they need.")
@@ -110,6 +112,7 @@ public final class BringupCommand implements Callable<Integer>, OutlivesReader {
 
   @Option(
       names = "--from",
+      completionCandidates = CompletedValues.Steps.class,
       paramLabel = "<id>",
       description = "Run this step and all later ones, and those that they need.")
   private String from;
@@ -124,6 +127,7 @@ public final class BringupCommand implements Callable<Integer>, OutlivesReader {
 
   @Option(
       names = "--skip",
+      completionCandidates = CompletedValues.Steps.class,
       paramLabel = "<id>",
       split = ",",
       description = "Skip these steps, and those that need them.")
@@ -131,6 +135,7 @@ public final class BringupCommand implements Callable<Integer>, OutlivesReader {
 
   @Option(
       names = "--keep",
+      completionCandidates = CompletedValues.Steps.class,
       arity = "0..1",
       fallbackValue = "",
       paramLabel = "<id>",
