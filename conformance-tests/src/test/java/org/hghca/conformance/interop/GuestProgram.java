@@ -45,14 +45,23 @@ final class GuestProgram {
 
   /** Starts a program that listens with the connection manager, and waits until it does. */
   static GuestProgram listening(GuestVerbs guest, String name, String command) {
+    return listening(guest, name, command, command.split(" ")[0]);
+  }
+
+  /**
+   * The same, of a command that another one starts.
+   *
+   * @param process the name of the process that listens
+   */
+  static GuestProgram listening(GuestVerbs guest, String name, String command, String process) {
     GuestProgram program = start(guest, name, command);
-    program.awaitListening(command);
+    program.awaitListening(process);
     return program;
   }
 
   /** The kernel's table has a line for each identifier: its state, and the program that has it. */
-  private void awaitListening(String command) {
-    String comm = "comm " + command.split(" ")[0] + " ";
+  private void awaitListening(String process) {
+    String comm = "comm " + process + " ";
     Instant end = Instant.now().plus(PATIENCE);
     while (guest
         .ask("run", "command", "rdma resource show cm_id")
@@ -60,7 +69,7 @@ final class GuestProgram {
         .lines()
         .noneMatch(line -> line.contains(" LISTEN ") && line.contains(comm))) {
       if (Instant.now().isAfter(end)) {
-        throw new AssertionError("%s does not listen: %s".formatted(command, await(0)));
+        throw new AssertionError("%s does not listen: %s".formatted(process, await(0)));
       }
     }
   }
