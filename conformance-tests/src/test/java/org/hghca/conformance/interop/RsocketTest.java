@@ -16,6 +16,8 @@ import org.hghca.sockets.stream.RdmaStreamDevice;
 import org.hghca.sockets.stream.StreamCounters;
 import org.hghca.sockets.stream.StreamListener;
 import org.hghca.sockets.stream.StreamOptions;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.MemoryRegion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -25,17 +27,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * {@code rstream} of librdmacm as Debian has it, and streams of ours. It may end with 0 though it
- * failed, and may wait for ever: its lines and the time count.
+ * {@code rstream} and {@code riostream} of librdmacm as Debian has them, and streams of ours. They
+ * may end with 0 though they failed, and may wait for ever: their lines and the time count.
  */
 @WithSoftRoce
-@DisplayName("unmodified rstream")
+@DisplayName("unmodified")
 class RsocketTest {
   private static final int PORT = 7471;
   private static final InetSocketAddress GUEST =
       new InetSocketAddress(InetAddress.ofLiteral("10.99.0.11"), PORT);
   private static final InetSocketAddress OURS =
       new InetSocketAddress(InetAddress.ofLiteral(Bench.ADDRESS), PORT);
+  private static final StreamOptions MAPPED = StreamOptions.DEFAULT.withMappings(1);
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
   /** What it says of data that differ, and of a call that fails. */
@@ -61,7 +64,7 @@ class RsocketTest {
     device.close();
   }
 
-  @ParameterizedTest(name = "as client, {0}", quoteTextArguments = false)
+  @ParameterizedTest(name = "rstream as client, {0}", quoteTextArguments = false)
   @CsvSource({
     "-T b -S 64 -C 1 -I 1, 64, 1, 1",
     "-T b -T v -S 64 -C 1 -I 1, 64, 1, 1",
@@ -87,7 +90,7 @@ class RsocketTest {
     assertCounted(ours);
   }
 
-  @ParameterizedTest(name = "as server, {0}", quoteTextArguments = false)
+  @ParameterizedTest(name = "rstream as server, {0}", quoteTextArguments = false)
   @CsvSource({
     "-T b -S 64 -C 1 -I 1, 64, 1, 1",
     "-T b -T v -S 64 -C 1 -I 1, 64, 1, 1",
@@ -106,8 +109,50 @@ class RsocketTest {
     assertCounted(ours);
   }
 
+  @ParameterizedTest(name = "riostream as client, {0}", quoteTextArguments = false)
+  @CsvSource({
+    "-T b -T v -S 64 -C 1 -I 1, 64, 1",
+    "-T v -S 1000 -C 1 -I 300, 1000, 300",
+    "-T a -T v -S 1000000 -C 1 -I 2, 1000000, 2"
+  })
+  void riostreamAsClient(String options, int size, int iterations) throws IOException {
+    try (StreamListener listener = device.listen(OURS, 1, MAPPED)) {
+      GuestProgram client =
+          GuestProgram.start(
+              bench.guest(), "client", "riostream -s " + Bench.ADDRESS + " " + options);
+      try (MemoryRegion memory = memory(size);
+          ByteStream stream = accept(listener)) {
+        new RiostreamEnd(stream, memory, true, LIMIT).exchange(iterations);
+        assertDone(client.await());
+      }
+    }
+  }
+
+  @ParameterizedTest(name = "riostream as server, {0}", quoteTextArguments = false)
+  @CsvSource({
+    "-T b -T v -S 64 -C 1 -I 1, 64, 1",
+    "-T v -S 1000 -C 1 -I 300, 1000, 300",
+    "-T a -T v -S 1000000 -C 1 -I 2, 1000000, 2"
+  })
+  void riostreamAsServer(String options, int size, int iterations) throws IOException {
+    GuestProgram server = GuestProgram.listening(bench.guest(), "server", "riostream " + options);
+    try (MemoryRegion memory = memory(size);
+        ByteStream stream = connect(MAPPED)) {
+      new RiostreamEnd(stream, memory, false, LIMIT).exchange(iterations);
+      assertDone(server.await());
+    }
+  }
+
+  private MemoryRegion memory(int size) {
+    return device.allocate(size, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+  }
+
   private ByteStream connect() throws IOException {
-    PendingConnect connect = device.connect(null, GUEST, StreamOptions.DEFAULT);
+    return connect(StreamOptions.DEFAULT);
+  }
+
+  private ByteStream connect(StreamOptions options) throws IOException {
+    PendingConnect connect = device.connect(null, GUEST, options);
     assertThat(connect.await(System.nanoTime() + LIMIT.toNanos())).isTrue();
     return connect.finish();
   }
@@ -133,7 +178,7 @@ class RsocketTest {
   }
 
   @Test
-  @DisplayName("as client and as server, with 16 credits")
+  @DisplayName("rstream as client, with 16 credits")
   void withFewCredits() throws IOException {
     bench.guest().run("mkdir -p /etc/rdma/rsocket");
     bench.guest().run("python3 -c open('%s','w').write('16')".formatted(CREDITS));
@@ -144,7 +189,9 @@ class RsocketTest {
     }
   }
 
-  @ParameterizedTest(name = "killed as client, then as server, {0}", quoteTextArguments = false)
+  @ParameterizedTest(
+      name = "rstream killed as client, then as server, {0}",
+      quoteTextArguments = false)
   @ValueSource(strings = {"-T b", "-T a"})
   void killed(String options) throws IOException {
     String endless = "rstream -S 100000 -C 1000000 " + options;

@@ -12,7 +12,7 @@ import org.hghca.verbs.RemoteMemory;
  *  +----------+----------+----------+----------+
  *  | version  | flags    | credits             |  0
  *  +----------+----------+----------+----------+
- *  | 0                              | iomap    |  4
+ *  | 0                              | mappings |  4
  *  +----------+----------+----------+----------+
  *  | address of the table of halves            |  8
  *  | key of the table                          | 16
@@ -29,26 +29,35 @@ import org.hghca.verbs.RemoteMemory;
  * @param credits messages that the peer may send before a first grant, 16 bits
  * @param table where the peer writes entries of {@link HalfEntry}
  * @param half the first half of the receive buffer
+ * @param mappings entries of {@link MappingEntry}, behind those of the table
  */
 public record ConnectData(
-    Framing framing, boolean bigEndian, int credits, RemoteMemory table, RemoteMemory half) {
+    Framing framing,
+    boolean bigEndian,
+    int credits,
+    RemoteMemory table,
+    RemoteMemory half,
+    int mappings) {
   public static final int BYTES = 40;
 
   private static final int BIG_ENDIAN_FLAG = 1;
 
-  /** The size of the table of other memory is valid; it is 0. */
-  private static final int IOMAP_FLAG = 2;
+  /** The number of mappings is valid. */
+  private static final int MAPPINGS_FLAG = 2;
 
-  private static final int IOMAP_OFFSET = 7;
+  /** Set in a number of mappings of which the other bits are 256 each. */
+  private static final int LARGE = 0x80;
+
+  private static final int LARGE_SHIFT = 8;
 
   /** The bytes of the layout. */
   public byte[] toBytes() {
     ByteBuffer buffer = ByteBuffer.allocate(BYTES);
     buffer
         .put((byte) framing.version())
-        .put((byte) (IOMAP_FLAG | (bigEndian ? BIG_ENDIAN_FLAG : 0)))
+        .put((byte) (MAPPINGS_FLAG | (bigEndian ? BIG_ENDIAN_FLAG : 0)))
         .putShort((short) credits)
-        .putInt(0);
+        .putInt(mappings);
     put(buffer, table, HalfEntry.COUNT);
     put(buffer, half, (int) half.length());
     return buffer.array();
@@ -78,9 +87,9 @@ public record ConnectData(
           "the peer speaks version %d of the stream protocol, this end version %d"
               .formatted(version, Framing.WRITES.version()));
     }
-    boolean bigEndian = (buffer.get() & BIG_ENDIAN_FLAG) != 0;
+    int flags = buffer.get();
     int credits = Short.toUnsignedInt(buffer.getShort());
-    buffer.position(IOMAP_OFFSET + 1);
+    int mappings = buffer.getInt() & 0xff;
     RemoteMemory table = memory(buffer);
     RemoteMemory half = memory(buffer);
     if (table.length() != HalfEntry.COUNT || half.length() == 0 || credits == 0) {
@@ -88,7 +97,17 @@ public record ConnectData(
           "the peer's stream has a table of %d entries, halves of %d bytes and %d credits"
               .formatted(table.length(), half.length(), credits));
     }
-    return new ConnectData(framing.get(), bigEndian, credits, table, half);
+    return new ConnectData(
+        framing.get(),
+        (flags & BIG_ENDIAN_FLAG) != 0,
+        credits,
+        table,
+        half,
+        (flags & MAPPINGS_FLAG) == 0 ? 0 : unscaled(mappings));
+  }
+
+  private static int unscaled(int mappings) {
+    return mappings <= LARGE ? mappings : (mappings & ~LARGE) << LARGE_SHIFT;
   }
 
   private static RemoteMemory memory(ByteBuffer buffer) {

@@ -69,6 +69,15 @@ public final class MessageWord {
   }
 
   /**
+   * An IOMAP word.
+   *
+   * @param index of the entry that was written, 16 bits
+   */
+  public static int ofMapping(int index) {
+    return IOMAP << OP_SHIFT | index;
+  }
+
+  /**
    * A CONTROL word.
    *
    * @param what {@link #DISCONNECT} or {@link #SHUTDOWN}

@@ -58,6 +58,12 @@ public final class ReceiveWindow {
     return true;
   }
 
+  /** A message without bytes has arrived, which took one of the peer's credits. */
+  public void arrivedWithoutBytes() {
+    long before = arrived;
+    arrived = before & ~COUNT_MASK | before + 1 & COUNT_MASK;
+  }
+
   /** Bytes that can be read. */
   public int available() {
     return (int) ((arrived >>> COUNT_BITS) - read);

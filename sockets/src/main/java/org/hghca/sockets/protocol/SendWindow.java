@@ -85,9 +85,14 @@ public final class SendWindow {
     return sent - (int) (completed >>> Integer.SIZE) & COUNT_MASK;
   }
 
-  /** Whether the queue and the peer take another DATA message. */
+  /** Whether the queue takes another message. */
+  public boolean hasPlace() {
+    return outstanding() < depth - CONTROLS;
+  }
+
+  /** Whether the queue and the peer take another message that takes a credit. */
   public boolean hasCredit() {
-    return outstanding() < depth - CONTROLS && (dataSent - allowed & COUNT_MASK) != 0;
+    return hasPlace() && (dataSent - allowed & COUNT_MASK) != 0;
   }
 
   /** Whether the peer has granted a half that was not taken. */
@@ -117,13 +122,18 @@ public final class SendWindow {
   }
 
   /**
-   * A DATA message is about to be sent.
+   * A message that takes one of the peer's credits is about to be sent.
    *
    * @param bytes of the send buffer that it holds until it completes
    * @return whether it must be signaled, so that what it holds comes back
    */
   public boolean send(int bytes) {
     dataSent++;
+    return sendPlain(bytes);
+  }
+
+  /** The same, of a message that the peer's queue pair takes by itself. */
+  public boolean sendPlain(int bytes) {
     position = position + bytes & POSITION_MASK;
     offset += bytes;
     if (offset == ring) {

@@ -66,7 +66,8 @@ final class Endpoint {
                 .singleOwner());
     ReceiveWindow received = new ReceiveWindow(memory.half(), credits);
     SendWindow window = new SendWindow(sends, options.sendBuffer());
-    out = new Outgoing(memory, queuePair, place.slot(), inline, window, received);
+    out =
+        new Outgoing(memory, queuePair, place.slot(), inline, options.mappings(), window, received);
     in = new Incoming(memory, queuePair, place.slot(), received);
     stream = new RdmaStream(this);
     place.engine().attach(place.slot(), stream);
@@ -82,7 +83,8 @@ final class Endpoint {
             HalfEntry.OWN_ORDER == ByteOrder.BIG_ENDIAN,
             credits,
             memory.remoteTable(),
-            memory.remoteHalf());
+            memory.remoteHalf(),
+            options.mappings());
     return ConnectionParameters.DEFAULT
         .withResponderResources(0)
         .withInitiatorDepth(0)

@@ -55,6 +55,11 @@ final class Incoming {
     return window.arrived(length);
   }
 
+  /** A message has arrived that takes a credit, and has no bytes for this buffer. */
+  void arrivedWithoutBytes() {
+    window.arrivedWithoutBytes();
+  }
+
   // Reading.
 
   /** Bytes that can be read. */

@@ -1,11 +1,15 @@
 package org.hghca.sockets.stream;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Objects;
 import org.hghca.sockets.protocol.ConnectData;
 import org.hghca.sockets.protocol.HalfEntry;
+import org.hghca.sockets.protocol.MappingEntry;
 import org.hghca.sockets.protocol.MessageWord;
 import org.hghca.sockets.protocol.ReceiveWindow;
 import org.hghca.sockets.protocol.SendWindow;
+import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RemoteMemory;
 import org.hghca.verbs.SendRequest;
@@ -28,11 +32,14 @@ final class Outgoing {
   private final QueuePair queuePair;
   private final int slot;
   private final int inline;
+  private final int mappings;
   private final SendWindow window;
   private final ReceiveWindow received;
   private final SendRequest data = new SendRequest(1);
   private final SendRequest control = new SendRequest(1);
   private RemoteMemory peerTable;
+  private int peerMappings;
+  private ByteOrder peerOrder = HalfEntry.OWN_ORDER;
 
   /** Where in the peer's memory the next byte goes. */
   private long address;
@@ -61,12 +68,14 @@ final class Outgoing {
       QueuePair queuePair,
       int slot,
       int inline,
+      int mappings,
       SendWindow window,
       ReceiveWindow received) {
     this.memory = memory;
     this.queuePair = queuePair;
     this.slot = slot;
     this.inline = inline;
+    this.mappings = mappings;
     this.window = window;
     this.received = received;
   }
@@ -75,6 +84,8 @@ final class Outgoing {
   synchronized void open(ConnectData peer) {
     memory.setGrants(peer.bigEndian());
     peerTable = peer.table();
+    peerMappings = peer.mappings();
+    peerOrder = peer.bigEndian() ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
     address = peer.half().address();
     key = peer.half().rkey();
     left = peer.half().length();
@@ -162,6 +173,42 @@ final class Outgoing {
     data.wrId(RequestId.send(slot, window.stamp()))
         .rdmaWriteWithImmediate(address, key, MessageWord.ofData(length))
         .sge(memory.region(), at, length);
+    post(copied, signaled);
+    address += length;
+    left -= length;
+    bytes += length;
+    messages++;
+    source.position(from + length);
+  }
+
+  // Memory beside the stream.
+
+  /** {@link MappedStream#map}. */
+  synchronized boolean map(MemoryRegion region, int index, long offset) {
+    Objects.checkIndex(index, Math.min(mappings, peerMappings));
+    if (closed || ending != NOTHING || !window.hasCredit()) {
+      return false;
+    }
+    int at = memory.ownMapping(index);
+    MappingEntry.put(
+        memory.segment(),
+        at,
+        peerOrder,
+        offset,
+        region.address(),
+        region.rkey(),
+        (int) region.length());
+    long there =
+        peerTable.address() + HalfEntry.COUNT * HalfEntry.BYTES + (long) index * MappingEntry.BYTES;
+    boolean signaled = window.send(0);
+    data.wrId(RequestId.send(slot, window.stamp()))
+        .rdmaWriteWithImmediate(there, peerTable.rkey(), MessageWord.ofMapping(index))
+        .sge(memory.region(), at, MappingEntry.BYTES);
+    post(MappingEntry.BYTES <= inline, signaled);
+    return true;
+  }
+
+  private void post(boolean copied, boolean signaled) {
     if (copied) {
       data.inline();
     }
@@ -169,11 +216,50 @@ final class Outgoing {
       data.signaled();
     }
     queuePair.postSend(data);
-    address += length;
-    left -= length;
-    bytes += length;
-    messages++;
-    source.position(from + length);
+  }
+
+  /** {@link MappedStream#writeMapped}. */
+  synchronized int writeMapped(ByteBuffer source, long offset) {
+    int before = source.position();
+    while (source.hasRemaining() && !closed && ending == NOTHING && window.hasPlace()) {
+      long target = offset + source.position() - before;
+      int entry = mappingOf(target);
+      int length = entry < 0 ? 0 : roomInBuffer(mappedRoom(entry, target, source.remaining()));
+      if (length == 0) {
+        break;
+      }
+      int at = memory.send() + window.offset();
+      memory.bytes().put(at, source, source.position(), length);
+      boolean signaled = window.sendPlain(length);
+      data.wrId(RequestId.send(slot, window.stamp()))
+          .rdmaWrite(
+              MappingEntry.address(memory.segment(), entry)
+                  + target
+                  - MappingEntry.offset(memory.segment(), entry),
+              MappingEntry.key(memory.segment(), entry))
+          .sge(memory.region(), at, length);
+      post(false, signaled);
+      source.position(source.position() + length);
+    }
+    return source.position() - before;
+  }
+
+  /** Where the entry is that the peer's memory at an offset has; -1 for none. */
+  private int mappingOf(long offset) {
+    for (int i = 0; i < mappings; i++) {
+      int at = memory.mapping(i);
+      long inside = offset - MappingEntry.offset(memory.segment(), at);
+      if (inside >= 0 && inside < MappingEntry.length(memory.segment(), at)) {
+        return at;
+      }
+    }
+    return -1;
+  }
+
+  private int mappedRoom(int entry, long target, int wanted) {
+    long end =
+        MappingEntry.offset(memory.segment(), entry) + MappingEntry.length(memory.segment(), entry);
+    return (int) Math.min(Math.min(wanted, LONGEST), end - target);
   }
 
   // Grants and ends.

@@ -15,11 +15,12 @@ import org.hghca.log.About;
 import org.hghca.log.ConditionLog;
 import org.hghca.sockets.protocol.ConnectData;
 import org.hghca.sockets.protocol.MessageWord;
+import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 
 /** A stream over a queue pair. */
-final class RdmaStream implements ByteStream, CompletionSink {
+final class RdmaStream implements ByteStream, MappedStream, CompletionSink {
   private static final ConditionLog LOG = ConditionLog.of(RdmaStream.class);
 
   /** So long a closed stream waits until its last word has arrived. */
@@ -177,9 +178,33 @@ final class RdmaStream implements ByteStream, CompletionSink {
       }
       return sent;
     } catch (VerbsException e) {
-      broke(e.getMessage());
-      throw new SocketException("Connection reset", e);
+      throw broken(e);
     }
+  }
+
+  @Override
+  public boolean map(MemoryRegion region, int index, long offset) throws IOException {
+    requireWritable();
+    try {
+      return out.map(region, index, offset);
+    } catch (VerbsException e) {
+      throw broken(e);
+    }
+  }
+
+  @Override
+  public int writeMapped(ByteBuffer source, long offset) throws IOException {
+    requireWritable();
+    try {
+      return out.writeMapped(source, offset);
+    } catch (VerbsException e) {
+      throw broken(e);
+    }
+  }
+
+  private SocketException broken(VerbsException cause) {
+    broke(cause.getMessage());
+    return new SocketException("Connection reset", cause);
   }
 
   private void requireWritable() throws IOException {
@@ -291,7 +316,8 @@ final class RdmaStream implements ByteStream, CompletionSink {
         out.allowed(MessageWord.limit(word), length > 0);
       }
       case MessageWord.CONTROL -> controlled(MessageWord.data(word));
-      case MessageWord.WRITE, MessageWord.IOMAP -> {
+      case MessageWord.IOMAP -> in.arrivedWithoutBytes();
+      case MessageWord.WRITE -> {
         // of no meaning to a stream
       }
       default -> violated("the word 0x%08x".formatted(word));
@@ -395,8 +421,7 @@ final class RdmaStream implements ByteStream, CompletionSink {
     try {
       out.end(last ? MessageWord.DISCONNECT : MessageWord.SHUTDOWN);
     } catch (VerbsException e) {
-      broke(e.getMessage());
-      throw new SocketException("Connection reset", e);
+      throw broken(e);
     }
     changed();
   }

@@ -7,12 +7,14 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.cm.CmId;
+import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.GidEntry;
+import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 
@@ -133,6 +135,11 @@ public final class RdmaStreamDevice implements StreamDevice {
       throw ConnectFailures.of(e);
     }
     return listener;
+  }
+
+  /** Memory that a {@link MappedStream} of this device may tell its peer of. */
+  public MemoryRegion allocate(long bytes, AccessFlag... access) {
+    return resources.domain().allocate(bytes, access);
   }
 
   @Override

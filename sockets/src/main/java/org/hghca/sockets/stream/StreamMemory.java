@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.hghca.sockets.protocol.HalfEntry;
+import org.hghca.sockets.protocol.MappingEntry;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
@@ -14,13 +15,14 @@ import org.hghca.verbs.RemoteMemory;
  * sent to it.
  *
  * <pre>
- *  +----------------+-------+---------+---------+-------------+
- *  | receive buffer | table | grants  | inline  | send buffer |
- *  +----------------+-------+---------+---------+-------------+
+ *  +----------------+-----------------+-----------------+---------+-------------+
+ *  | receive buffer | table, mappings | grants, entries | inline  | send buffer |
+ *  +----------------+-----------------+-----------------+---------+-------------+
  * </pre>
  *
- * The peer writes into the receive buffer and into the table. The grants are what this end writes
- * into the peer's table: they never change. Inline messages are copied together in their place.
+ * The peer writes into the receive buffer, the table, and its mappings. The grants and entries are
+ * what this end writes into those of the peer: grants never change. Inline messages are copied
+ * together in their place.
  */
 final class StreamMemory implements AutoCloseable {
   private static final int TABLE_BYTES = HalfEntry.COUNT * HalfEntry.BYTES;
@@ -32,6 +34,7 @@ final class StreamMemory implements AutoCloseable {
   private final int half;
   private final int table;
   private final int grants;
+  private final int entries;
   private final int inline;
   private final int send;
 
@@ -43,8 +46,10 @@ final class StreamMemory implements AutoCloseable {
   StreamMemory(ProtectionDomain domain, StreamOptions options, int inlineBytes) {
     half = options.receiveBuffer() / 2;
     table = align(2 * half);
-    grants = table + TABLE_BYTES;
-    inline = align(grants + TABLE_BYTES);
+    int mappings = options.mappings() * MappingEntry.BYTES;
+    grants = align(table + TABLE_BYTES + mappings);
+    entries = grants + TABLE_BYTES;
+    inline = align(entries + mappings);
     send = align(inline + inlineBytes);
     region =
         domain.allocate(
@@ -102,6 +107,16 @@ final class StreamMemory implements AutoCloseable {
   /** Where the grant of a half is. */
   int grant(int index) {
     return grants + index * HalfEntry.BYTES;
+  }
+
+  /** Where the peer writes what it tells of a piece of memory. */
+  int mapping(int index) {
+    return table + TABLE_BYTES + index * MappingEntry.BYTES;
+  }
+
+  /** Where the entry is that tells the peer of a piece of memory. */
+  int ownMapping(int index) {
+    return entries + index * MappingEntry.BYTES;
   }
 
   /** Where inline messages are put together. */

@@ -26,7 +26,8 @@ class ConnectDataTest {
           false,
           384,
           new RemoteMemory(0x7f00_1122_3344L, 0xabcd, 2),
-          new RemoteMemory(0x7f00_5566_0000L, 0xabce, 65536));
+          new RemoteMemory(0x7f00_5566_0000L, 0xabce, 65536),
+          0);
 
   private static byte[] bytes() {
     return HexFormat.of().parseHex(BYTES);
@@ -55,8 +56,13 @@ class ConnectDataTest {
   }
 
   @Test
-  void ignoresASizeOfOtherMemory() throws ForeignPeerException {
-    assertThat(ConnectData.of(with(7, 0x81))).isEqualTo(DATA);
+  void tellsHowManyMappingsThereMayBe() throws ForeignPeerException {
+    assertThat(ConnectData.of(with(7, 0x80)).mappings()).isEqualTo(128);
+    assertThat(ConnectData.of(with(7, 0x81)).mappings()).isEqualTo(256);
+    assertThat(ConnectData.of(with(7, 0xff)).mappings()).isEqualTo(32512);
+    byte[] olderPeer = with(7, 1);
+    olderPeer[1] = 0;
+    assertThat(ConnectData.of(olderPeer).mappings()).as("without the flag").isZero();
   }
 
   @Test

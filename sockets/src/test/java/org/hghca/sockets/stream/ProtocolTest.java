@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a stream says and understands on the wire, and what a peer that breaks the rules can do. */
 class ProtocolTest {
   private static final StreamOptions OPTIONS =
-      new StreamOptions(8192, 8192, 16, 16, 64, false, 7200);
+      new StreamOptions(8192, 8192, 16, 16, 64, false, 7200, 0);
   private static final int GARBAGE = 0x1234_5678;
 
   private TwoStreamDevices devices;

@@ -70,7 +70,8 @@ final class RawPeer implements AutoCloseable {
         bigEndian,
         64,
         new RemoteMemory(memory.address() + TABLE, memory.rkey(), 2),
-        new RemoteMemory(memory.address(), memory.rkey(), HALF));
+        new RemoteMemory(memory.address(), memory.rkey(), HALF),
+        0);
   }
 
   /** Asks a listener for a connection; the event that answers. */

@@ -15,7 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class StreamTest {
-  private static final StreamOptions SMALL = new StreamOptions(4096, 4096, 16, 16, 64, false, 7200);
+  private static final StreamOptions SMALL =
+      new StreamOptions(4096, 4096, 16, 16, 64, false, 7200, 0);
 
   private TwoStreamDevices devices;
 
