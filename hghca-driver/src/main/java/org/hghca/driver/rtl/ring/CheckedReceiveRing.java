@@ -149,7 +149,8 @@ public final class CheckedReceiveRing extends ReceiveRing {
 
   /** Whether an outstanding request names memory by its key. Callers lock. */
   public boolean names(int key) {
-    for (int at = tail(); at != head(); at++) {
+    int end = head();
+    for (int at = tail(); at - end < 0; at++) { // none while a reset moves both back
       long unit = offset(at) + UNIT;
       for (; !DataUnit.isTerminator(ring, unit); unit += UNIT) {
         if (DataUnit.lkey(ring, unit) == key) {

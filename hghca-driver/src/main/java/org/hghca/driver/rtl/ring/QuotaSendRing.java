@@ -216,7 +216,8 @@ public final class QuotaSendRing extends SendRing implements DoorbellQuota.Waiti
   public boolean names(int key) {
     lock();
     try {
-      for (int at = tail(); at != head(); at++) {
+      int end = head();
+      for (int at = tail(); at - end < 0; at++) {
         if (names(at, key)) {
           return true;
         }

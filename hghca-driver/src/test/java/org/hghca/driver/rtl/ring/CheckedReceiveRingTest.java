@@ -2,11 +2,14 @@ package org.hghca.driver.rtl.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.hghca.driver.memory.KeyedMemory;
 import org.hghca.driver.ring.RingShape;
 import org.hghca.verbs.Completions;
@@ -58,6 +61,33 @@ class CheckedReceiveRingTest {
     ring.reset();
     assertThat(ring.outstanding()).isZero();
     assertThat(ring.position(0).next()).isEqualTo(2);
+  }
+
+  /** Another thread may close memory while a queue pair is reset. */
+  @Test
+  void aSearchForAKeyEndsThoughAResetMovesTheRing() throws InterruptedException {
+    CheckedReceiveRing ring = ring(0);
+    AtomicBoolean ends = new AtomicBoolean();
+    Thread resets =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  while (!ends.get()) {
+                    ring.post(request().sge(DATA, 512, KEY), 0);
+                    ring.post(request().sge(DATA, 512, KEY), 0);
+                    ring.reset();
+                  }
+                });
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(20),
+        () -> {
+          for (int i = 0; i < 1_000_000; i++) {
+            ring.names(KEY + 7);
+          }
+        });
+    ends.set(true);
+    resets.join();
   }
 
   @Test
