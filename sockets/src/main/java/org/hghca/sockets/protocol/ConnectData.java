@@ -24,6 +24,8 @@ import org.hghca.verbs.RemoteMemory;
  *  +-------------------------------------------+
  * </pre>
  *
+ * <p>Of {@link Framing#MESSAGES} the table has no address, and the receive buffer is one slot.
+ *
  * @param framing how messages are carried, which takes the place of the version
  * @param bigEndian whether the end's table of halves is big-endian
  * @param credits messages that the peer may send before a first grant, 16 bits
@@ -71,9 +73,10 @@ public record ConnectData(
    * Reads what a peer says.
    *
    * @param bytes the private data, which may be padded
-   * @throws ForeignPeerException when they are not of this protocol
+   * @param own how the own end carries messages
+   * @throws ForeignPeerException when they are not of this protocol, or of the other framing
    */
-  public static ConnectData of(byte[] bytes) throws ForeignPeerException {
+  public static ConnectData of(byte[] bytes, Framing own) throws ForeignPeerException {
     if (bytes.length < BYTES) {
       throw new ForeignPeerException(
           "the peer's private data has %d bytes, that of a stream %d"
@@ -85,14 +88,22 @@ public record ConnectData(
     if (framing.isEmpty()) {
       throw new ForeignPeerException(
           "the peer speaks version %d of the stream protocol, this end version %d"
-              .formatted(version, Framing.WRITES.version()));
+              .formatted(version, own.version()));
+    }
+    if (framing.get() != own) {
+      throw new ForeignPeerException(
+          "the peer carries a stream by %s, and this end by %s: their devices differ"
+              .formatted(framing.get().operation(), own.operation()));
     }
     int flags = buffer.get();
     int credits = Short.toUnsignedInt(buffer.getShort());
     int mappings = buffer.getInt() & 0xff;
     RemoteMemory table = memory(buffer);
     RemoteMemory half = memory(buffer);
-    if (table.length() != HalfEntry.COUNT || half.length() == 0 || credits == 0) {
+    if (table.length() != HalfEntry.COUNT
+        || half.length() == 0
+        || credits == 0
+        || own == Framing.MESSAGES && half.length() <= SlotWindow.HEADER) {
       throw new ForeignPeerException(
           "the peer's stream has a table of %d entries, halves of %d bytes and %d credits"
               .formatted(table.length(), half.length(), credits));

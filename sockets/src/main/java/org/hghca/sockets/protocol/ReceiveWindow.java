@@ -8,7 +8,7 @@ package org.hghca.sockets.protocol;
  * <p>A message is read when as many bytes were read as had arrived at some moment after it: the
  * bytes carry no bounds of messages, and none are kept.
  */
-public final class ReceiveWindow {
+public final class ReceiveWindow implements Grants {
   private static final int COUNT_BITS = 16;
   private static final int COUNT_MASK = (1 << COUNT_BITS) - 1;
 
@@ -94,23 +94,23 @@ public final class ReceiveWindow {
     }
   }
 
-  /** Whether a half was read since the last one was granted. */
+  @Override
   public boolean isHalfDue() {
     return read - granted >= -half;
   }
 
-  /** The half that was read is free again. */
+  @Override
   public void grantHalf() {
     long before = granted;
     granted = before + half;
   }
 
-  /** Whether the peer is to be told of a new limit, half of all credits since the last time. */
+  @Override
   public boolean isLimitDue() {
     return (messagesRead - messagesTold & COUNT_MASK) >= queue / 2;
   }
 
-  /** The limit that the peer is told, 16 bits. */
+  @Override
   public int tellLimit() {
     int now = messagesRead;
     messagesTold = now;

@@ -160,6 +160,11 @@ public final class SendWindow {
     return controls < CONTROLS || sent - outstanding() - oldest >= 0;
   }
 
+  /** Which of {@link #CONTROLS} places the next control message has to itself. */
+  public int controlPlace() {
+    return controls % CONTROLS;
+  }
+
   /** A control message is about to be sent, signaled. */
   public void sendControl() {
     sent++;

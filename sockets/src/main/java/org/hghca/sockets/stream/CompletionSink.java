@@ -13,6 +13,14 @@ interface CompletionSink {
   void received(int word, long length);
 
   /**
+   * A message has arrived that has no immediate.
+   *
+   * @param receive the number of the request that it took
+   * @param length its bytes
+   */
+  void receivedAt(int receive, long length);
+
+  /**
    * Messages were sent.
    *
    * @param stamp of the last of them

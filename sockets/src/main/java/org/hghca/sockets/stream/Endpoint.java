@@ -9,19 +9,32 @@ import org.hghca.log.ConditionLog;
 import org.hghca.sockets.protocol.ConnectData;
 import org.hghca.sockets.protocol.Framing;
 import org.hghca.sockets.protocol.HalfEntry;
-import org.hghca.sockets.protocol.ReceiveWindow;
 import org.hghca.sockets.protocol.SendWindow;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.RemoteMemory;
 import org.hghca.verbs.VerbsException;
 
 /** What a stream is made of: an identifier, memory, a queue pair, and a place in an engine. */
 final class Endpoint {
   private static final ConditionLog LOG = ConditionLog.of(Endpoint.class);
 
+  /** Within a page, which no device minds: some demand more of longer ones. */
+  private static final int LARGEST_SLOT = 4096;
+
+  private static final int SMALLEST_SLOT = 512;
+
+  /** What a driver may put into a send queue itself, and takes room for in the completion queue. */
+  private static final int OF_THE_DRIVER = 1;
+
+  private static final int MOST_SLOTS = 4096;
+  private static final RemoteMemory NO_TABLE = new RemoteMemory(0, 0, HalfEntry.COUNT);
+
   private final StreamResources resources;
   private final CmId id;
   private final StreamOptions options;
+  private final Framing framing;
+  private final int slotBytes;
   private final int credits;
   private final Engines.Place place;
   private StreamMemory memory;
@@ -41,10 +54,13 @@ final class Endpoint {
     this.resources = resources;
     this.id = id;
     this.options = options;
-    this.credits = options.receiveQueue();
+    this.framing = resources.framing();
+    this.slotBytes = slotBytes(options);
+    this.credits = framing == Framing.WRITES ? options.receiveQueue() : slots(options);
     int sends = options.sendQueue() + SendWindow.CONTROLS;
-    int receives = credits + SendWindow.CONTROLS + Incoming.GROUP;
-    place = resources.engines().enter(sends + receives);
+    int spare = framing == Framing.WRITES ? WrittenBytes.GROUP : 0;
+    int receives = credits + SendWindow.CONTROLS + spare;
+    place = resources.engines().enter(sends + receives + OF_THE_DRIVER);
     try {
       make(options, sends, receives);
     } catch (VerbsException e) {
@@ -53,9 +69,20 @@ final class Endpoint {
     }
   }
 
+  /** As many slots as messages are to be under way, if these have a usual length. */
+  private static int slotBytes(StreamOptions options) {
+    int each = options.receiveBuffer() / options.receiveQueue();
+    return Math.clamp(Integer.highestOneBit(each), SMALLEST_SLOT, LARGEST_SLOT);
+  }
+
+  private int slots(StreamOptions options) {
+    return Math.clamp(options.receiveBuffer() / slotBytes, StreamOptions.MIN_QUEUE, MOST_SLOTS);
+  }
+
   private void make(StreamOptions options, int sends, int receives) {
     int inline = Math.min(options.inline(), id.context().queryDevice().maxInline());
-    memory = new StreamMemory(resources.domain(), options, inline);
+    int receiveBytes = framing == Framing.WRITES ? options.receiveBuffer() : receives * slotBytes;
+    memory = new StreamMemory(resources.domain(), framing, options, receiveBytes, inline);
     QueuePair queuePair =
         id.createQueuePair(
             resources.domain(),
@@ -64,32 +91,49 @@ final class Endpoint {
                 .receiveDepth(receives)
                 .maxInline(inline)
                 .singleOwner());
-    ReceiveWindow received = new ReceiveWindow(memory.half(), credits);
-    SendWindow window = new SendWindow(sends, options.sendBuffer());
+    in =
+        framing == Framing.WRITES
+            ? new WrittenBytes(memory, queuePair, place.slot(), credits, receives)
+            : new SentBytes(memory, queuePair, place.slot(), credits, slotBytes, receives);
+    SendWindow window = new SendWindow(sends, options.sendBuffer() & -Outgoing.GRAIN);
     out =
-        new Outgoing(memory, queuePair, place.slot(), inline, options.mappings(), window, received);
-    in = new Incoming(memory, queuePair, place.slot(), received);
+        new Outgoing(
+            framing,
+            memory,
+            queuePair,
+            place.slot(),
+            inline,
+            options.mappings(),
+            window,
+            in.grants());
     stream = new RdmaStream(this);
     place.engine().attach(place.slot(), stream);
-    in.post(receives);
+    in.post();
     resources.made(this);
   }
 
   /** What the peer is told. */
   ConnectionParameters parameters() {
+    boolean bigEndian = HalfEntry.OWN_ORDER == ByteOrder.BIG_ENDIAN;
     ConnectData data =
-        new ConnectData(
-            Framing.WRITES,
-            HalfEntry.OWN_ORDER == ByteOrder.BIG_ENDIAN,
-            credits,
-            memory.remoteTable(),
-            memory.remoteHalf(),
-            options.mappings());
+        framing == Framing.WRITES
+            ? new ConnectData(
+                framing,
+                bigEndian,
+                credits,
+                memory.remoteTable(),
+                memory.remoteHalf(),
+                options.mappings())
+            : new ConnectData(framing, bigEndian, credits, NO_TABLE, slot(), 0);
     return ConnectionParameters.DEFAULT
         .withResponderResources(0)
         .withInitiatorDepth(0)
         .withFlowControl(true)
         .withPrivateData(data.toBytes());
+  }
+
+  private RemoteMemory slot() {
+    return new RemoteMemory(0, 0, slotBytes);
   }
 
   /** Both ends are connected: the stream may be used. */
@@ -146,10 +190,13 @@ final class Endpoint {
       in.close();
     }
     resources.close(id);
-    if (memory != null) {
-      memory.close();
+    try {
+      if (memory != null) {
+        memory.close();
+      }
+    } finally {
+      resources.engines().leave(place);
+      resources.closed(this);
     }
-    resources.engines().leave(place);
-    resources.closed(this);
   }
 }

@@ -168,7 +168,7 @@ final class Engine implements AutoCloseable {
     } else if (batch.hasImmediate(index)) {
       stream.received(batch.immediate(index), batch.byteLength(index));
     } else {
-      stream.violated("a message without an immediate");
+      stream.receivedAt(RequestId.receive(id), batch.byteLength(index));
     }
   }
 

@@ -1,71 +1,57 @@
 package org.hghca.sockets.stream;
 
 import java.nio.ByteBuffer;
-import java.util.Arrays;
-import org.hghca.sockets.protocol.ReceiveWindow;
-import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.ReceiveRequest;
+import org.hghca.sockets.protocol.Grants;
 
 /**
- * What a stream receives: its receive requests, posted again in groups by whoever takes
- * completions, and its buffer, read under the monitor of this object.
+ * What a stream receives: its receive requests, posted again by whoever takes completions or reads,
+ * and its bytes, read under the monitor of this object.
  */
-final class Incoming {
-  /** Receives that are posted again together. */
-  static final int GROUP = 16;
-
-  private final StreamMemory memory;
-  private final QueuePair queuePair;
-  private final ReceiveWindow window;
-  private final ReceiveRequest[] group = new ReceiveRequest[GROUP];
-  private int used;
+abstract class Incoming {
   private boolean closed;
   private long bytes;
   private volatile long messages;
 
-  Incoming(StreamMemory memory, QueuePair queuePair, int slot, ReceiveWindow window) {
-    this.memory = memory;
-    this.queuePair = queuePair;
-    this.window = window;
-    ReceiveRequest receive = new ReceiveRequest(1).wrId(RequestId.receive(slot)).empty();
-    Arrays.fill(group, receive);
-  }
-
   /** Posts the first receives. */
-  void post(int count) {
-    for (int i = 0; i < count; i++) {
-      queuePair.postReceive(group[0]);
-    }
-  }
+  abstract void post();
+
+  /** What the peer is told of what was read. */
+  abstract Grants grants();
 
   // Completions, one thread at a time.
 
-  /** A receive was used. */
-  void used() {
-    if (++used == GROUP) {
-      used = 0;
-      var _ = queuePair.tryPostReceive(group, 0, GROUP);
-    }
-  }
-
-  /** Bytes have arrived; false when the peer had no room for them. */
-  boolean arrived(int length) {
+  /**
+   * Takes the bytes of a message that has arrived.
+   *
+   * @param receive the request that it took
+   * @param length what its word says
+   * @param received what the completion says
+   * @return false when the peer had no room for them
+   */
+  boolean arrived(int receive, int length, long received) {
     long before = messages;
     messages = before + 1;
-    return window.arrived(length);
+    return take(receive, length, received);
   }
 
+  abstract boolean take(int receive, int length, long received);
+
+  /** A message without bytes of the stream took a receive. */
+  abstract void used(int receive);
+
   /** A message has arrived that takes a credit, and has no bytes for this buffer. */
-  void arrivedWithoutBytes() {
-    window.arrivedWithoutBytes();
-  }
+  abstract void arrivedWithoutBytes();
+
+  /** Bytes of a message in front of those of the stream. */
+  abstract int header();
+
+  /** The word in the first bytes of a message. */
+  abstract int word(int receive);
 
   // Reading.
 
   /** Bytes that can be read. */
-  int available() {
-    return window.available();
-  }
+  abstract int available();
 
   /**
    * Takes what has arrived.
@@ -74,19 +60,20 @@ final class Incoming {
    */
   synchronized int read(ByteBuffer destination) {
     int before = destination.position();
-    while (!closed && destination.hasRemaining()) {
-      int length = Math.min(window.contiguous(), destination.remaining());
-      if (length == 0) {
-        break;
-      }
-      int to = destination.position();
-      destination.put(to, memory.bytes(), window.offset(), length);
-      destination.position(to + length);
-      window.read(length);
+    while (!closed && destination.hasRemaining() && copy(destination)) {
+      // there may be more
     }
     int taken = destination.position() - before;
     bytes += taken;
     return taken;
+  }
+
+  /** Copies bytes in one piece; false when there are none. The monitor is held. */
+  abstract boolean copy(ByteBuffer destination);
+
+  /** Whether {@link #close} was called. The monitor is held. */
+  boolean isClosed() {
+    return closed;
   }
 
   /** Nothing is read any more: the memory is to be closed. */

@@ -4,11 +4,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
 import org.hghca.sockets.protocol.ConnectData;
+import org.hghca.sockets.protocol.Framing;
+import org.hghca.sockets.protocol.Grants;
 import org.hghca.sockets.protocol.HalfEntry;
 import org.hghca.sockets.protocol.MappingEntry;
 import org.hghca.sockets.protocol.MessageWord;
-import org.hghca.sockets.protocol.ReceiveWindow;
 import org.hghca.sockets.protocol.SendWindow;
+import org.hghca.sockets.protocol.SlotWindow;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RemoteMemory;
@@ -25,18 +27,27 @@ final class Outgoing {
   /** The longest message: a longer one would keep the peer waiting for its first bytes. */
   private static final int LONGEST = 1 << 16;
 
+  /** What each message takes of the send buffer is a multiple of it: a header always fits. */
+  static final int GRAIN = 8;
+
   private static final int NOTHING = -1;
   private static final long NOT_SENT = -1;
 
+  private final Framing framing;
+  private final int header;
   private final StreamMemory memory;
   private final QueuePair queuePair;
   private final int slot;
   private final int inline;
   private final int mappings;
   private final SendWindow window;
-  private final ReceiveWindow received;
+  private final Grants received;
   private final SendRequest data = new SendRequest(1);
   private final SendRequest control = new SendRequest(1);
+
+  /** The longest message, without a header. */
+  private int longest = LONGEST;
+
   private RemoteMemory peerTable;
   private int peerMappings;
   private ByteOrder peerOrder = HalfEntry.OWN_ORDER;
@@ -64,13 +75,16 @@ final class Outgoing {
   private long messages;
 
   Outgoing(
+      Framing framing,
       StreamMemory memory,
       QueuePair queuePair,
       int slot,
       int inline,
       int mappings,
       SendWindow window,
-      ReceiveWindow received) {
+      Grants received) {
+    this.framing = framing;
+    this.header = framing == Framing.WRITES ? 0 : SlotWindow.HEADER;
     this.memory = memory;
     this.queuePair = queuePair;
     this.slot = slot;
@@ -89,6 +103,10 @@ final class Outgoing {
     address = peer.half().address();
     key = peer.half().rkey();
     left = peer.half().length();
+    if (framing == Framing.MESSAGES) {
+      longest = (int) Math.min(LONGEST, left - SlotWindow.HEADER);
+      left = Long.MAX_VALUE; // only credits limit it
+    }
     window.open(peer.credits());
   }
 
@@ -123,7 +141,7 @@ final class Outgoing {
     int before = source.position();
     while (source.hasRemaining() && !closed) {
       int most = room(source.remaining());
-      boolean copied = most <= inline;
+      boolean copied = most + header <= inline;
       int length = copied ? most : roomInBuffer(most);
       if (length == 0) {
         break;
@@ -150,12 +168,12 @@ final class Outgoing {
     if (left == 0) {
       takeHalf();
     }
-    return (int) Math.min(Math.min(wanted, LONGEST), left);
+    return (int) Math.min(Math.min(wanted, longest), left);
   }
 
   /** How many of those go through the send buffer as one message: its end may be near. */
   private int roomInBuffer(int most) {
-    return window.free() < LOW_WATER ? 0 : Math.min(most, window.contiguous());
+    return window.free() < LOW_WATER ? 0 : Math.min(most, window.contiguous() - header);
   }
 
   private void takeHalf() {
@@ -168,17 +186,27 @@ final class Outgoing {
   private void send(ByteBuffer source, int length, boolean copied) {
     int at = copied ? memory.inline() : memory.send() + window.offset();
     int from = source.position();
-    memory.bytes().put(at, source, from, length);
-    boolean signaled = window.send(copied ? 0 : length);
-    data.wrId(RequestId.send(slot, window.stamp()))
-        .rdmaWriteWithImmediate(address, key, MessageWord.ofData(length))
-        .sge(memory.region(), at, length);
+    memory.bytes().put(at + header, source, from, length);
+    boolean signaled = window.send(copied ? 0 : held(header + length));
+    data.wrId(RequestId.send(slot, window.stamp()));
+    if (framing == Framing.WRITES) {
+      data.rdmaWriteWithImmediate(address, key, MessageWord.ofData(length));
+    } else {
+      memory.bytes().putInt(at, MessageWord.ofData(length));
+      data.send();
+    }
+    data.sge(memory.region(), at, header + length);
     post(copied, signaled);
     address += length;
     left -= length;
     bytes += length;
     messages++;
     source.position(from + length);
+  }
+
+  /** What a message takes of the send buffer. */
+  private int held(int length) {
+    return framing == Framing.WRITES ? length : length + GRAIN - 1 & -GRAIN;
   }
 
   // Memory beside the stream.
@@ -266,8 +294,10 @@ final class Outgoing {
 
   /** The second half of the receive buffer is free, of which the peer is told first of all. */
   synchronized void grantFirst() {
-    halvesDue++;
-    sendDue();
+    if (framing == Framing.WRITES) {
+      halvesDue++;
+      sendDue();
+    }
   }
 
   /** Bytes were read: tells the peer what it may send now, if that is much. */
@@ -338,20 +368,26 @@ final class Outgoing {
   }
 
   private void sendWord(int word) {
+    int at = memory.word(window.controlPlace());
     window.sendControl();
-    control
-        .wrId(RequestId.send(slot, window.stamp()))
-        .rdmaWriteWithImmediate(peerTable.address(), peerTable.rkey(), word)
-        .signaled();
-    queuePair.postSend(control);
+    control.wrId(RequestId.send(slot, window.stamp()));
+    if (framing == Framing.WRITES) {
+      control.rdmaWriteWithImmediate(peerTable.address(), peerTable.rkey(), word);
+    } else {
+      memory.bytes().putInt(at, word);
+      control.send().sge(memory.region(), at, header);
+    }
+    queuePair.postSend(control.signaled());
   }
 
   /**
    * Tests whether the peer is there, by an empty write of which its program learns nothing. While
-   * other messages are under way these tell.
+   * other messages are under way these tell. Where there are no empty writes, the connection
+   * manager's TCP connection tests by itself.
    */
   synchronized void test() {
-    if (!closed && ending != MessageWord.DISCONNECT && window.hasControl()) {
+    boolean tests = framing == Framing.WRITES && ending != MessageWord.DISCONNECT;
+    if (tests && !closed && window.hasControl()) {
       window.sendControl();
       control.wrId(RequestId.send(slot, window.stamp())).rdmaWrite(0, 0).signaled();
       queuePair.postSend(control);

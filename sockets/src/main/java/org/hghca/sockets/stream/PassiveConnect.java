@@ -35,7 +35,7 @@ final class PassiveConnect implements CmHandler {
       return false;
     }
     try {
-      peer = ConnectData.of(privateData);
+      peer = ConnectData.of(privateData, resources.framing());
       endpoint = new Endpoint(resources, id, options);
       id.accept(endpoint.parameters());
       return true;

@@ -70,7 +70,7 @@ final class RdmaPendingConnect implements PendingConnect, CmHandler {
   }
 
   private void established(CmEvent event) throws ForeignPeerException {
-    endpoint.open(ConnectData.of(event.privateData()));
+    endpoint.open(ConnectData.of(event.privateData(), resources.framing()));
     resources.connected();
     if (!outcome.complete(endpoint.stream())) {
       endpoint.stream().close(); // cancelled meanwhile

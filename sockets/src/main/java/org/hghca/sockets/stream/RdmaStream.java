@@ -305,16 +305,36 @@ final class RdmaStream implements ByteStream, MappedStream, CompletionSink {
     if (is(DISCONNECTED | BROKEN)) {
       return;
     }
-    in.used();
+    if (in.header() > 0) {
+      violated("an immediate");
+      return;
+    }
+    take(word, 0, length);
+  }
+
+  @Override
+  public void receivedAt(int receive, long length) {
+    if (is(DISCONNECTED | BROKEN)) {
+      return;
+    }
+    if (in.header() == 0 || length < in.header()) {
+      violated("a message without a word");
+      return;
+    }
+    take(in.word(receive), receive, length);
+  }
+
+  private void take(int word, int receive, long length) {
+    if (MessageWord.op(word) != MessageWord.DATA) {
+      in.used(receive);
+    }
     switch (MessageWord.op(word)) {
       case MessageWord.DATA -> {
-        if (!in.arrived(MessageWord.data(word))) {
+        if (!in.arrived(receive, MessageWord.data(word), length)) {
           violated("%d bytes for which there is no room".formatted(MessageWord.data(word)));
         }
       }
-      case MessageWord.GRANT -> {
-        out.allowed(MessageWord.limit(word), length > 0);
-      }
+      case MessageWord.GRANT -> out.allowed(MessageWord.limit(word), length > in.header());
       case MessageWord.CONTROL -> controlled(MessageWord.data(word));
       case MessageWord.IOMAP -> in.arrivedWithoutBytes();
       case MessageWord.WRITE -> {

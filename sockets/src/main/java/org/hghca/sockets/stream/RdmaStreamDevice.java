@@ -9,10 +9,7 @@ import java.util.Optional;
 import org.hghca.cm.CmId;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
-import org.hghca.verbs.DeviceQuirk;
-import org.hghca.verbs.Errno;
 import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.RdmaDevices;
@@ -35,30 +32,17 @@ public final class RdmaStreamDevice implements StreamDevice {
    * Opens a device.
    *
    * @param nameOrLocator as of {@link RdmaDevices#open}
-   * @throws VerbsException as {@link RdmaDevices#open}; EOPNOTSUPP for a device that delivers no
-   *     immediates, or has no messages of no bytes
+   * @throws VerbsException as {@link RdmaDevices#open}
    */
   public static RdmaStreamDevice open(String nameOrLocator) {
     Context context = RdmaDevices.open(nameOrLocator);
     try {
-      requireMessages(context);
       RdmaStreamDevice device = new RdmaStreamDevice(context);
       Thread.ofVirtual().name("hghca-streams").start(device.resources::dispatch);
       return device;
     } catch (VerbsException e) {
       context.close();
       throw e;
-    }
-  }
-
-  private static void requireMessages(Context context) {
-    DeviceAttributes attributes = context.queryDevice();
-    if (!attributes.has(DeviceFeature.ZERO_LENGTH)
-        || attributes.has(DeviceQuirk.NO_IMMEDIATE_VALUE)) {
-      throw new VerbsException(
-          Errno.EOPNOTSUPP,
-          "streams need immediates and messages of no bytes, which %s does not have"
-              .formatted(context.device().name()));
     }
   }
 
@@ -80,12 +64,14 @@ public final class RdmaStreamDevice implements StreamDevice {
 
   @Override
   public List<InetAddress> addresses() {
-    return context.queryGidTable().stream()
-        .map(GidEntry::gid)
-        .filter(gid -> !gid.isLinkLocal())
-        .map(gid -> gid.address())
-        .distinct()
-        .toList();
+    List<InetAddress> own =
+        context.queryGidTable().stream()
+            .map(GidEntry::gid)
+            .filter(gid -> !gid.isLinkLocal())
+            .map(gid -> gid.address())
+            .distinct()
+            .toList();
+    return context.queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR) ? own : HostAddresses.of(own);
   }
 
   @Override

@@ -6,7 +6,7 @@ package org.hghca.sockets.stream;
  * <pre>
  *  63  62       48  47                               0
  *  +---+-----------+----------------------------------+
- *  | R | stream    | of a send: SendWindow.stamp      |
+ *  | R | stream    | SendWindow.stamp, or receive     |
  *  +---+-----------+----------------------------------+
  * </pre>
  *
@@ -19,8 +19,8 @@ final class RequestId {
 
   private RequestId() {}
 
-  static long receive(int slot) {
-    return Long.MIN_VALUE | (long) slot << SLOT_SHIFT;
+  static long receive(int slot, int number) {
+    return Long.MIN_VALUE | (long) slot << SLOT_SHIFT | number;
   }
 
   static long send(int slot, long stamp) {
@@ -33,6 +33,11 @@ final class RequestId {
 
   static int slot(long id) {
     return (int) (id >>> SLOT_SHIFT) & SLOT_MASK;
+  }
+
+  /** Which of the stream's receives it is. */
+  static int receive(long id) {
+    return (int) (id & STAMP_MASK);
   }
 
   static long stamp(long id) {

@@ -7,7 +7,7 @@ import java.util.List;
 
 /** What a process can do over one RDMA device. Thread-safe; nothing blocks but {@link #close}. */
 public interface StreamDevice extends AutoCloseable {
-  /** The device's own addresses. */
+  /** Where its peers find it: its own addresses, or those of the host. */
   List<InetAddress> addresses();
 
   /**

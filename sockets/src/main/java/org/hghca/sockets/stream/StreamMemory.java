@@ -3,8 +3,10 @@ package org.hghca.sockets.stream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.hghca.sockets.protocol.Framing;
 import org.hghca.sockets.protocol.HalfEntry;
 import org.hghca.sockets.protocol.MappingEntry;
+import org.hghca.sockets.protocol.SendWindow;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
@@ -20,9 +22,10 @@ import org.hghca.verbs.RemoteMemory;
  *  +----------------+-----------------+-----------------+---------+-------------+
  * </pre>
  *
- * The peer writes into the receive buffer, the table, and its mappings. The grants and entries are
- * what this end writes into those of the peer: grants never change. Inline messages are copied
- * together in their place.
+ * The peer writes into the receive buffer, the table, and its mappings; where it sends messages,
+ * the device alone writes, into the slots of which the receive buffer then consists. The grants and
+ * entries are what this end writes into those of the peer: grants never change. In their place are
+ * the words of control messages that are sent. Inline messages are copied together in their place.
  */
 final class StreamMemory implements AutoCloseable {
   private static final int TABLE_BYTES = HalfEntry.COUNT * HalfEntry.BYTES;
@@ -41,19 +44,28 @@ final class StreamMemory implements AutoCloseable {
   /**
    * Registered memory.
    *
+   * @param framing whether the peer writes
+   * @param receiveBytes of the receive buffer, even
    * @param inlineBytes the longest inline message
    */
-  StreamMemory(ProtectionDomain domain, StreamOptions options, int inlineBytes) {
-    half = options.receiveBuffer() / 2;
-    table = align(2 * half);
+  StreamMemory(
+      ProtectionDomain domain,
+      Framing framing,
+      StreamOptions options,
+      int receiveBytes,
+      int inlineBytes) {
+    half = receiveBytes / 2;
+    table = align(receiveBytes);
     int mappings = options.mappings() * MappingEntry.BYTES;
     grants = align(table + TABLE_BYTES + mappings);
     entries = grants + TABLE_BYTES;
     inline = align(entries + mappings);
     send = align(inline + inlineBytes);
+    long all = (long) send + options.sendBuffer();
     region =
-        domain.allocate(
-            (long) send + options.sendBuffer(), AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+        framing == Framing.WRITES
+            ? domain.allocate(all, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)
+            : domain.allocate(all, AccessFlag.LOCAL_WRITE);
     segment = region.segment();
     bytes = segment.asByteBuffer();
   }
@@ -107,6 +119,11 @@ final class StreamMemory implements AutoCloseable {
   /** Where the grant of a half is. */
   int grant(int index) {
     return grants + index * HalfEntry.BYTES;
+  }
+
+  /** Where the word of a control message is that is sent, of {@link SendWindow#CONTROLS}. */
+  int word(int index) {
+    return grants + index * Integer.BYTES;
   }
 
   /** Where the peer writes what it tells of a piece of memory. */

@@ -12,7 +12,11 @@ import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
 import org.hghca.log.About;
 import org.hghca.log.ConditionLog;
+import org.hghca.sockets.protocol.Framing;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.VerbsException;
 
@@ -24,6 +28,7 @@ final class StreamResources implements AutoCloseable {
   private static final ConditionLog LOG = ConditionLog.of(StreamResources.class);
 
   private final String deviceName;
+  private final Framing framing;
   private final ProtectionDomain domain;
   private final EventChannel channel;
   private final Engines engines;
@@ -38,9 +43,22 @@ final class StreamResources implements AutoCloseable {
   /** The resources of a device, without {@link #dispatch events} yet. */
   StreamResources(Context context) {
     deviceName = context.device().name();
+    framing = framing(context.queryDevice());
     domain = context.allocateProtectionDomain();
     channel = EventChannel.open(CmDevices.of(context));
     engines = new Engines(context);
+  }
+
+  private static Framing framing(DeviceAttributes attributes) {
+    return attributes.has(DeviceFeature.ZERO_LENGTH)
+            && !attributes.has(DeviceQuirk.NO_IMMEDIATE_VALUE)
+        ? Framing.WRITES
+        : Framing.MESSAGES;
+  }
+
+  /** How the device carries messages. */
+  Framing framing() {
+    return framing;
   }
 
   ProtectionDomain domain() {

@@ -17,13 +17,22 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
+@ParameterizedClass
+@EnumSource(Card.class)
 class ConnectTest {
+  private final Card card;
   private TwoStreamDevices devices;
+
+  ConnectTest(Card card) {
+    this.card = card;
+  }
 
   @BeforeEach
   void open() {
-    devices = TwoStreamDevices.onHub("");
+    devices = card.open();
   }
 
   @AfterEach
@@ -186,7 +195,7 @@ class ConnectTest {
   /** More than one engine holds. */
   @Test
   void manyConnectionsAreOpenAtOnce() throws IOException {
-    int count = 150;
+    int count = card.mostOpen();
     try (StreamListener listener = devices.listen(StreamOptions.DEFAULT, count)) {
       List<TwoStreamDevices.Pair> pairs = new ArrayList<>();
       for (int i = 0; i < count; i++) {
@@ -203,15 +212,16 @@ class ConnectTest {
 
   /** The devices refuse to close while a queue pair or a region is open. */
   @Test
-  void twoThousandConnectionsOneAfterAnotherLeaveNothing() throws IOException {
+  void connectionsOneAfterAnotherLeaveNothing() throws IOException {
+    int count = card.mostInAll();
     try (StreamListener listener = devices.listen()) {
-      for (int i = 0; i < 2000; i++) {
+      for (int i = 0; i < count; i++) {
         ByteStream client = devices.connect(listener, StreamOptions.DEFAULT);
         ByteStream server = TwoStreamDevices.accept(listener);
         (i % 2 == 0 ? client : server).close();
         (i % 2 == 0 ? server : client).close();
       }
     }
-    assertThat(devices.server.counters().accepted()).isEqualTo(2000);
+    assertThat(devices.server.counters().accepted()).isEqualTo(count);
   }
 }

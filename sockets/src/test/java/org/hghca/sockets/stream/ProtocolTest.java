@@ -246,10 +246,12 @@ class ProtocolTest {
 
   // What it refuses.
 
-  @Test
-  void refusesAnotherVersion() throws Exception {
+  /** One that does not exist, and that of streams by messages. */
+  @ParameterizedTest
+  @ValueSource(bytes = {7, 0x48})
+  void refusesAnotherVersion(byte version) throws Exception {
     byte[] data = peer.data(false).toBytes();
-    data[0] = 7;
+    data[0] = version;
     assertThat(peer.connect(listener.localAddress(), data).type()).isEqualTo(CmEventType.REJECTED);
     assertThat(listener.accept()).isNull();
   }

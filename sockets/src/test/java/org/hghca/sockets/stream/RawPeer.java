@@ -96,7 +96,7 @@ final class RawPeer implements AutoCloseable {
     CmEvent event = channel.await(SOON).orElseThrow();
     event.acknowledge();
     if (event.type() == CmEventType.ESTABLISHED) {
-      other = ConnectData.of(event.privateData());
+      other = ConnectData.of(event.privateData(), Framing.WRITES);
     }
     return event;
   }

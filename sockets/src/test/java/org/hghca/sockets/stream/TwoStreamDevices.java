@@ -40,14 +40,19 @@ final class TwoStreamDevices implements AutoCloseable {
 
   /** On a hub, with more parameters of their locators. */
   static TwoStreamDevices onHub(String more) {
+    return onHub("model", "10.0.0.", more);
+  }
+
+  /** The same, of a kind of devices, with addresses that begin so. */
+  static TwoStreamDevices onHub(String scheme, String network, String more) {
     int number = NUMBER.incrementAndGet();
-    String locator = "model:streams%d%s?hub=streams%d&ip=10.0.0.%d%s";
+    String locator = scheme + ":streams%d%s?hub=streams%d&ip=" + network + "%d%s";
     return new TwoStreamDevices(
         locator.formatted(number, "a", number, 1, more),
         locator.formatted(number, "b", number, 2, more),
         locator.formatted(number, "c", number, 3, more),
-        "10.0.0.1",
-        "10.0.0.2");
+        network + 1,
+        network + 2);
   }
 
   /** Through shared memory. */
