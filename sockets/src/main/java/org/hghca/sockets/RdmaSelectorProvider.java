@@ -45,7 +45,7 @@ public final class RdmaSelectorProvider extends SelectorProvider {
   /** For the JDK, which makes one for each process. Reads no property and opens nothing. */
   public RdmaSelectorProvider() {
     this(new SocketContext(RdmaStreamDevice::open));
-    Runtime.getRuntime().addShutdownHook(new Thread(this::end, "hghca-sockets-end"));
+    LastHook.add(this::end);
     if (Boolean.getBoolean(NET)) {
       useForSockets();
     }

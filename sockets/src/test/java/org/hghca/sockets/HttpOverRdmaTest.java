@@ -47,6 +47,24 @@ class HttpOverRdmaTest {
   }
 
   @Test
+  void aShutdownHookOfTheProgramStillHasItsSockets() throws Exception {
+    Process server = start("model:server?net=shm:hook&ip=10.0.0.1", "10.0.0.0/8", "server");
+    try (var port = server.inputReader()) {
+      String address = "http://10.0.0.1:" + port.readLine() + "/";
+      Process client =
+          start("model:client?net=shm:hook&ip=10.0.0.2", "10.0.0.0/8", "client", address, "hook");
+      try (var said = client.inputReader()) {
+        assertThat(said.readLine()).as(errors("client")).isEqualTo("verified");
+      }
+      assertEnds(client, "client");
+      assertEnds(server, "server");
+      assertThat(errors("client")).containsPattern("connected=[1-9]\\d* .* platform streams=0");
+    } finally {
+      server.destroyForcibly();
+    }
+  }
+
+  @Test
   void aNetworkThatIsNoneEndsTheProgramWithItsName() throws Exception {
     Process server = start("model:server?net=shm:http&ip=10.0.0.1", "10.0.0.0/99", "server");
 
@@ -69,6 +87,7 @@ class HttpOverRdmaTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+                "--add-exports=java.base/jdk.internal.access=ALL-UNNAMED",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-Dhghca.runtime.dir=" + runtime,

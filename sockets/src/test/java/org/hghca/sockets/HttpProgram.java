@@ -7,6 +7,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -17,10 +18,16 @@ final class HttpProgram {
 
   private HttpProgram() {}
 
-  /** Without an argument a server, which prints its port; with a URI the client of one. */
+  /**
+   * Without an argument a server, which prints its port; with a URI the client of one, and with
+   * {@code hook}, too, a client that asks when the JVM ends.
+   */
   public static void main(String[] args) throws Exception {
     if (args.length == 0) {
       serve();
+    } else if (args.length > 1) {
+      SocketChannel.open(address(URI.create(args[0]))).close();
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> askAtTheEnd(URI.create(args[0]))));
     } else {
       request(URI.create(args[0]));
     }
@@ -46,6 +53,24 @@ final class HttpProgram {
     System.out.println(server.getAddress().getPort());
     asked.await();
     server.stop(1);
+  }
+
+  private static InetSocketAddress address(URI server) {
+    return new InetSocketAddress(server.getHost(), server.getPort());
+  }
+
+  /** When all has ended that ends beside it. */
+  private static void askAtTheEnd(URI server) {
+    try {
+      for (Thread other : Thread.getAllStackTraces().keySet()) {
+        if (other.getName().startsWith("hghca-sockets")) {
+          other.join();
+        }
+      }
+      request(server);
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static void request(URI server) throws IOException, InterruptedException {

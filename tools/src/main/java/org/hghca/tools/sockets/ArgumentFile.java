@@ -32,6 +32,7 @@ final class ArgumentFile {
     lines.add("--add-modules=" + MODULE);
     lines.add("--enable-native-access=org.jnrproject.jffi,org.hghca.linux,org.hghca.vfio");
     lines.add("--add-exports=java.base/sun.nio.ch=" + MODULE);
+    lines.add("--add-exports=java.base/jdk.internal.access=" + MODULE);
     lines.add("-D" + PROVIDER + "=" + RdmaSelectorProvider.class.getName());
     properties.forEach((name, value) -> lines.add("-D" + name + "=" + quoted(value)));
     return lines;

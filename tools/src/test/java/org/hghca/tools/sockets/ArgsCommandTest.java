@@ -45,6 +45,7 @@ class ArgsCommandTest {
             "--add-modules=org.hghca.sockets",
             "--enable-native-access=org.jnrproject.jffi,org.hghca.linux,org.hghca.vfio",
             "--add-exports=java.base/sun.nio.ch=org.hghca.sockets",
+            "--add-exports=java.base/jdk.internal.access=org.hghca.sockets",
             "-Djava.nio.channels.spi.SelectorProvider=org.hghca.sockets.RdmaSelectorProvider",
             "-Dorg.hghca.sockets.devices=\"model:a?net=shm:lab&ip=10.0.0.1,fd00::1;hghca0\"",
             "-Dorg.hghca.sockets.networks=\"10.0.0.0/8\"",
