@@ -35,7 +35,11 @@ public final class RdmaStreamDevice implements StreamDevice {
    * @throws VerbsException as {@link RdmaDevices#open}
    */
   public static RdmaStreamDevice open(String nameOrLocator) {
-    Context context = RdmaDevices.open(nameOrLocator);
+    return over(RdmaDevices.open(nameOrLocator));
+  }
+
+  /** Streams over an open device, which closes it. */
+  static RdmaStreamDevice over(Context context) {
     try {
       RdmaStreamDevice device = new RdmaStreamDevice(context);
       Thread.ofVirtual().name("hghca-streams").start(device.resources::dispatch);

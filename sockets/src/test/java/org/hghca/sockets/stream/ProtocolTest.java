@@ -289,6 +289,33 @@ class ProtocolTest {
     }
   }
 
+  /** Credits for 65535 messages, and halves in memory that is not the peer's to write. */
+  @Test
+  void grantsOfAllKindsHarmTheStreamOfWhoSendsThemAndNoOther() throws Exception {
+    try (ByteStream stream = connect(false);
+        TwoStreamDevices.Pair other =
+            new TwoStreamDevices.Pair(
+                devices.connect(listener, OPTIONS), TwoStreamDevices.accept(listener))) {
+      peer.fill(new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, -1, -1, -1, -1});
+      for (int entry = 0; entry < 2; entry++) {
+        peer.write(
+            peer.other().table().address() + 16L * entry,
+            peer.other().table().rkey(),
+            16,
+            MessageWord.ofGrant(0xffff));
+      }
+      assertThatThrownBy(
+              () -> {
+                while (true) {
+                  TwoStreamDevices.writeFully(stream, ByteBuffer.allocate(1000));
+                }
+              })
+          .isInstanceOf(SocketException.class)
+          .hasMessage("Connection reset");
+      new Transfer(7).begin(Thread.ofPlatform(), other.client(), other.server(), 50_000, 999).end();
+    }
+  }
+
   /** Its own ring is all that a peer can write into: no other stream's bytes change. */
   @Test
   void aPeerThatOverwritesAllItCanReachHarmsItself() throws Exception {
