@@ -10,8 +10,8 @@ start_hghca() {
   shift 3
   ensure_cache "$java" "$lib" "$cache" || cache=
   case ${1:-} in
-    # They end, or are idle, before the second compiler of the JVM pays. What moves data needs both.
-    '' | -* | help | info | list | top | metrics | bind | unbind) compilers=-XX:TieredStopAtLevel=1 ;;
+    # They end, or are idle, before the second compiler of the JVM pays. What moves data needs both, and may follow an option.
+    '' | -h | --help | --help-all | -V | --version | help | info | list | top | metrics | bind | unbind) compilers=-XX:TieredStopAtLevel=1 ;;
     # What is measured is what programs have, which start without.
     perf) cache= ;;
   esac

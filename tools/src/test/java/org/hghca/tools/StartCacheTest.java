@@ -73,6 +73,20 @@ class StartCacheTest {
     return run;
   }
 
+  private static String flags(String arguments) throws Exception {
+    return tree.run("JDK_JAVA_OPTIONS=-XX:+PrintCommandLineFlags $hghca " + arguments).out();
+  }
+
+  /** An option may come before the command. */
+  @Test
+  void whatMovesDataHasBothCompilers() throws Exception {
+    String one = "-XX:TieredStopAtLevel=1";
+    assertThat(flags("list")).contains("-XX:", one);
+    assertThat(flags("--version")).contains(one);
+    assertThat(flags("demo --help")).contains("-XX:").doesNotContain(one);
+    assertThat(flags("--debug demo --help")).contains("-XX:").doesNotContain(one);
+  }
+
   @Test
   void firstStartMakesItAndLaterOnesUseIt() throws Exception {
     assertUsed();

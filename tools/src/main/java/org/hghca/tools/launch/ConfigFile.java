@@ -42,8 +42,9 @@ public final class ConfigFile {
   }
 
   /**
-   * Reads a file, which need not be there. One that this user cannot even see, in a home directory of
-   * another user, is not there either: a program that gave up root's rights often has root's HOME.
+   * Reads a file, which need not be there. One that this user cannot even see, in a home directory
+   * of another user, is not there either: a program that gave up root's rights often has root's
+   * HOME.
    *
    * @throws BadSettingException naming the file, and the line where one is wrong
    */
