@@ -2,9 +2,9 @@ package org.hghca.vfio;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import org.hghca.linux.LostPages;
+import org.hghca.linux.OrderedCopy;
 
 /**
  * A range of I/O addresses that one piece of memory serves.
@@ -19,10 +19,6 @@ import org.hghca.linux.LostPages;
 public record DmaWindow(long iova, MemorySegment memory, DmaAccess access, boolean stays) {
   private static final ValueLayout.OfShort LITTLE_SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
-  private static final VarHandle SHORT = ValueLayout.JAVA_SHORT.varHandle();
-  private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
-  private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
   /** A range of memory that may be freed at any time. */
   public DmaWindow(long iova, MemorySegment memory, DmaAccess access) {
@@ -73,42 +69,14 @@ public record DmaWindow(long iova, MemorySegment memory, DmaAccess access, boole
   public void write(long address, MemorySegment source, long offset, long length) {
     long at = address - iova;
     if (length == Long.BYTES && isAligned(at)) {
-      LONG.setRelease(memory, at, source.get(ValueLayout.JAVA_LONG_UNALIGNED, offset));
-      LostPages.throwFault();
+      OrderedCopy.storeLast(source, offset, memory, at, Long.BYTES);
     } else {
-      store(at, source, offset, length);
-    }
-  }
-
-  private boolean isAligned(long at) {
-    return memory.isNative() && (memory.address() + at & Long.BYTES - 1) == 0;
-  }
-
-  private void store(long at, MemorySegment source, long offset, long length) {
-    // A thread that polls the last byte (an owner byte, a flag after a payload) must find the rest,
-    // and one that polls an index must not find half of it.
-    int width = lastWidth(at + length, length);
-    long last = length - width;
-    if (last > 0) {
-      MemorySegment.copy(source, offset, memory, at, last);
-    }
-    long to = at + last;
-    long from = offset + last;
-    switch (width) {
-      case 8 -> LONG.setRelease(memory, to, source.get(ValueLayout.JAVA_LONG_UNALIGNED, from));
-      case 4 -> INT.setRelease(memory, to, source.get(ValueLayout.JAVA_INT_UNALIGNED, from));
-      case 2 -> SHORT.setRelease(memory, to, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, from));
-      default -> BYTE.setRelease(memory, to, source.get(ValueLayout.JAVA_BYTE, from));
+      OrderedCopy.copy(source, offset, memory, at, length);
     }
     LostPages.throwFault();
   }
 
-  /** How many of the last bytes can be stored at once: 8, 4, 2 or 1. */
-  private int lastWidth(long end, long length) {
-    if (!memory.isNative()) {
-      return 1;
-    }
-    long bits = memory.address() + end | Long.BYTES;
-    return (int) Math.min(Long.highestOneBit(length), Long.lowestOneBit(bits));
+  private boolean isAligned(long at) {
+    return memory.isNative() && (memory.address() + at & Long.BYTES - 1) == 0;
   }
 }

@@ -1,10 +1,9 @@
 package org.hghca.wire;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import org.hghca.linux.LibraryCopy;
+import org.hghca.linux.OrderedCopy;
 
 /** Bytes that lie in pieces of this process's memory, in the order of the pieces. */
 public final class MemoryPieces {
@@ -17,8 +16,6 @@ public final class MemoryPieces {
     /** The same, and another process uses it, too. */
     SHARED
   }
-
-  private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
   private MemorySegment[] segments = new MemorySegment[32];
   private long[] offsets = new long[32];
@@ -114,10 +111,11 @@ public final class MemoryPieces {
       long target,
       long size,
       boolean byLibrary) {
-    long last = size - 1;
+    int width = OrderedCopy.lastWidth(to, target + size, size);
+    long last = size - width;
     if (!byLibrary || !LibraryCopy.copy(from, offset, to, target, last)) {
       MemorySegment.copy(from, offset, to, target, last);
     }
-    BYTE.setRelease(to, target + last, from.get(ValueLayout.JAVA_BYTE, offset + last));
+    OrderedCopy.storeLast(from, offset + last, to, target + last, width);
   }
 }

@@ -1,12 +1,11 @@
 package org.hghca.vfio.user;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.LostPages;
+import org.hghca.linux.OrderedCopy;
 import org.hghca.vfio.dma.DmaFaults;
 
 /**
@@ -17,11 +16,6 @@ import org.hghca.vfio.dma.DmaFaults;
  * page: they are kept sorted. An access may span adjacent ranges.
  */
 final class DmaTable {
-  private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
-  private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
-  private static final VarHandle SHORT = ValueLayout.JAVA_SHORT.varHandle();
-  private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
-
   /**
    * {@code file} is null if the memory must be requested from the client. Addresses are unsigned.
    */
@@ -235,19 +229,7 @@ final class DmaTable {
     try {
       MemorySegment memory = range.file.memory();
       long at = range.fileOffset + iova - range.first;
-      // A thread that polls the last byte (an owner byte, a flag after a payload) must find the
-      // rest, and one that polls an index must not find half of it.
-      int width = (int) Long.lowestOneBit(at + length | length | Long.BYTES);
-      long last = length - width;
-      MemorySegment.copy(source, offset, memory, at, last);
-      long to = at + last;
-      long from = offset + last;
-      switch (width) {
-        case 8 -> LONG.setRelease(memory, to, source.get(ValueLayout.JAVA_LONG_UNALIGNED, from));
-        case 4 -> INT.setRelease(memory, to, source.get(ValueLayout.JAVA_INT_UNALIGNED, from));
-        case 2 -> SHORT.setRelease(memory, to, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, from));
-        default -> BYTE.setRelease(memory, to, source.get(ValueLayout.JAVA_BYTE, from));
-      }
+      OrderedCopy.copy(source, offset, memory, at, length);
       LostPages.throwFault();
       return true;
     } catch (InternalError e) {
