@@ -157,7 +157,9 @@ public final class EthernetPort {
 
   /** An acknowledgement waits for that. */
   public void holds() {
-    medium.holds();
+    if (medium != null) {
+      medium.holds();
+    }
   }
 
   /** Whether packets need no Ethernet address of their destination, as the medium finds it. */

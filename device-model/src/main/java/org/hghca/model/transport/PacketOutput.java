@@ -58,11 +58,6 @@ final class PacketOutput {
     return port.sendsSoon();
   }
 
-  /** An acknowledgement waits for that. */
-  void holds() {
-    port.holds();
-  }
-
   /** Whether a connection may send a packet now, without a turn. */
   boolean sendsAtOnce(Endpoint endpoint) {
     return !endpoint.rate.isLimited() && port.hasRoom();

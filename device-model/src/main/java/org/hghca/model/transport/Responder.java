@@ -485,9 +485,7 @@ final class Responder implements ReceiveSide {
       sent++;
     }
     boolean due = answer != NOTHING && owed.isEmpty() && sent < budget;
-    if (due && answer == Aeth.ACK && output.sendsSoon() && schedule.holds(endpoint)) {
-      output.holds();
-    } else if (due) {
+    if (due && !(answer == Aeth.ACK && output.sendsSoon() && schedule.holds(endpoint))) {
       sendAnswer(qp);
       sent++;
     }

@@ -390,6 +390,9 @@ public final class Transport {
         left -= turn(endpoint, qp, Math.min(left, burst));
       }
     }
+    if (schedule.hasHeld()) {
+      port.holds();
+    }
     return endFailed() || worked;
   }
 

@@ -45,6 +45,7 @@ class HeldAcknowledgementTest {
   void itFollowsWhatIsSentNext() {
     arrives(0, true);
     assertThat(opcodes()).isEmpty();
+    assertThat(peer.isOwed).as("a step must follow").isTrue();
 
     post();
     step(false);

@@ -36,6 +36,9 @@ final class RawPeer implements Medium {
   /** Whether the station's next step is that of a thread that polls and has got one packet. */
   boolean sendsSoon;
 
+  /** Whether an acknowledgement was said to wait. */
+  boolean isOwed;
+
   private final List<Came> came = new ArrayList<>();
 
   RawPeer(Service service) {
@@ -54,6 +57,11 @@ final class RawPeer implements Medium {
   @Override
   public boolean sendsSoon() {
     return sendsSoon;
+  }
+
+  @Override
+  public void holds() {
+    isOwed = true;
   }
 
   @Override
