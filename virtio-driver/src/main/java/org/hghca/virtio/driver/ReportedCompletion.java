@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.vfio.direct.RingMemory;
 import org.hghca.virtio.abi.roce.CompletionEntry;
@@ -22,13 +23,15 @@ final class ReportedCompletion {
   /**
    * Fills a completion.
    *
+   * @param peer number of the queue pair that it is connected to
    * @param result of the entry
    * @param at where the entry is
    */
   static void fill(
       Completions out,
       int index,
-      RoceQueuePair qp,
+      QueuePair qp,
+      int peer,
       boolean isReceive,
       long wrId,
       long result,
@@ -56,11 +59,11 @@ final class ReportedCompletion {
         CompletionEntry.BYTE_LENGTH.get(from, at),
         flags,
         immediate,
-        isReceive ? source(qp, from, at) : 0);
+        isReceive ? source(qp, peer, from, at) : 0);
   }
 
   /** An entry names the sender of a datagram only. */
-  private static int source(RoceQueuePair qp, MemorySegment from, long at) {
-    return qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : qp.peer();
+  private static int source(QueuePair qp, int peer, MemorySegment from, long at) {
+    return qp.type() == QpType.UD ? CompletionEntry.SOURCE_QPN.get(from, at) : peer;
   }
 }

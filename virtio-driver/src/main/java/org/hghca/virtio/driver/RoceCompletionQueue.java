@@ -236,7 +236,7 @@ final class RoceCompletionQueue extends AbstractCompletionQueue implements Event
     } else if (isReceive) {
       qp.receives().received(CompletionEntry.BYTE_LENGTH.get(from, at));
     }
-    ReportedCompletion.fill(out, count, qp, isReceive, work.wrId(cookie), result, at);
+    ReportedCompletion.fill(out, count, qp, qp.peer(), isReceive, work.wrId(cookie), result, at);
     entries.offerAgain(slot);
     if (isReceive || failed) {
       solicitedTo = entries.offers();
