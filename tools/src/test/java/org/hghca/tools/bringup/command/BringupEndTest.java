@@ -36,8 +36,11 @@ class BringupEndTest {
   }
 
   private Process start(String... words) throws IOException {
+    List<String> command = OwnProgram.command(words);
+    // What a shell starts in the background ignores SIGINT, and so does all that this starts.
+    command.addAll(0, List.of("env", "--default-signal"));
     Process process =
-        new ProcessBuilder(OwnProgram.command(words))
+        new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve(processes.size() + ".out").toFile())
             .start();
