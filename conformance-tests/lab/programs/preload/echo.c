@@ -22,10 +22,15 @@ static void check(int good, const char *what) {
 
 static unsigned char byte_at(long i) { return (i * 2654435761u) >> 24; }
 
-// Waits until one of the events is there, or the peer has gone.
+// Waits until one of the events is there, or the peer has gone. The library's poll may return 0 before its time, where what
+// has come is none of them; rstream asks again then, too.
 static int ready(int fd, int events) {
   struct pollfd one = {.fd = fd, .events = events};
-  check(poll(&one, 1, PATIENCE) == 1, "poll");
+  int found;
+  do {
+    found = poll(&one, 1, PATIENCE);
+  } while (found == 0);
+  check(found == 1, "poll");
   return one.revents;
 }
 

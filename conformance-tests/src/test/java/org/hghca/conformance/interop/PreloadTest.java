@@ -36,8 +36,11 @@ class PreloadTest {
   void javaAsks(GuestVerbs guest) throws Exception {
     GuestProgram server = GuestProgram.listening(guest, "server", ECHO + "7473 1", "echo");
     Process client = java("7473 %d 10.99.0.11".formatted(BYTES));
+    assertThat(client.waitFor(SECONDS, TimeUnit.SECONDS)).as("the Java program ends").isTrue();
+    GuestProgram.End served = server.await();
+    assertThat(served.output()).as(errors()).isEqualTo("%d bytes returned\n".formatted(BYTES));
+    assertThat(served.status()).isZero();
     assertThat(end(client)).isEqualTo("%d bytes verified".formatted(BYTES));
-    assertThat(server.await().with(0).output()).isEqualTo("%d bytes returned\n".formatted(BYTES));
     assertOverRdma("connected=1 accepted=0");
   }
 
