@@ -302,13 +302,11 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     if (present == null) {
       return;
     }
-    if (owing) {
-      present.read();
-    }
     boolean found =
         !Thread.currentThread().isVirtual() // it would keep its carrier
             && (looks(present, happened) || sleeps(present, happened));
     if (!found) {
+      sendWhatIsHeld(present);
       present.endPolling(); // it may have polled before, too
     }
   }
@@ -337,6 +335,7 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
     }
     long end = System.nanoTime() + LookBeforeSleep.LONGEST_SLEEP;
     do {
+      sendWhatIsHeld(present);
       if (!present.sleep(happened)) {
         break;
       }
@@ -345,13 +344,17 @@ final class Network implements Medium, LinkUser, CallerRuns.Arrival {
         sleeping.found();
         return true;
       }
-      if (owing) {
-        present.read();
-      }
       Thread.yield(); // another thread may have what has come, and need the processor
     } while (System.nanoTime() - end < 0);
     sleeping.missed();
     return false;
+  }
+
+  /** The calling thread is going to sleep: it does not answer now. */
+  private void sendWhatIsHeld(Attachment present) {
+    if (owing) {
+      present.read();
+    }
   }
 
   /** What a thread in {@link #beforeSleep} waits for may have happened. */

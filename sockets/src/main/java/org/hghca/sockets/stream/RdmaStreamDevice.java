@@ -52,8 +52,8 @@ public final class RdmaStreamDevice implements StreamDevice {
 
   /**
    * Listens on a port that nobody knows: while an identifier listens, peers that ask for ports
-   * without a listener are refused, and need not wait in vain. Where TCP carries the handshakes the
-   * kernel refuses them.
+   * without a listener are refused before a time-out. Where TCP carries the handshakes the kernel
+   * refuses them.
    */
   private Optional<CmId> answerer() {
     if (!context.queryDevice().has(DeviceFeature.GSI_QUEUE_PAIR)) {
