@@ -211,6 +211,7 @@ class MonitorCommandsTest {
     try (ConnectedPair pair = new ConnectedPair("table")) {
       pair.send(3000);
       published(pair.left);
+      published(pair.right);
       String qp = "0x%06x".formatted(pair.left.qp.number());
       List<String> lines = CommandLineRun.of("top", "--once").assertExit(0).out().lines().toList();
       assertThat(lines.getFirst()).contains("PID", "PROGRAM", "QP", "SENT", "RECV", "PEER");
