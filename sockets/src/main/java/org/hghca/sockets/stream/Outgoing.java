@@ -321,8 +321,12 @@ final class Outgoing {
 
   /** Sends what is due, as far as there is room. */
   synchronized void sendDue() {
-    boolean complete = !closed && trySendDue();
-    owes = !complete && !closed;
+    boolean complete = closed || trySendDue();
+    if (!complete) {
+      owes = true; // a completion that comes after the next try sees it
+      complete = trySendDue();
+    }
+    owes = !complete;
   }
 
   private boolean trySendDue() {
