@@ -11,12 +11,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.hghca.sockets.stream.Looks;
+import org.hghca.sockets.stream.StreamDevice;
 
 /**
  * A selector of channels of ours. It keeps the keys whose channels have changed since it looked,
@@ -41,10 +43,16 @@ final class RdmaSelector extends AbstractSelector {
   private final List<RdmaSelectionKey> hot = new ArrayList<>();
 
   private final Consumer<SelectionKey> onPlatform = this::takePlatform;
+  private final Runnable wake = this::wakeIfAsleep;
   private final Looks looks = new Looks();
 
   private volatile boolean woken;
   private volatile boolean asleep;
+
+  /** Gets the keys of the selection that is under way; null when they are to be selected. */
+  private Consumer<SelectionKey> action;
+
+  private boolean selecting;
 
   /** What a selection has found: keys whose ready sets are new, and whether any is ready at all. */
   private int updated;
@@ -93,37 +101,68 @@ final class RdmaSelector extends AbstractSelector {
 
   @Override
   public int selectNow() throws IOException {
-    return select(0, false);
+    return select(null, 0, false);
   }
 
   @Override
   public int select() throws IOException {
-    return select(Long.MAX_VALUE, true);
+    return select(null, Long.MAX_VALUE, true);
   }
 
   @Override
   public int select(long timeout) throws IOException {
+    return select(null, checked(timeout), true);
+  }
+
+  @Override
+  public int selectNow(Consumer<SelectionKey> action) throws IOException {
+    return select(Objects.requireNonNull(action), 0, false);
+  }
+
+  @Override
+  public int select(Consumer<SelectionKey> action) throws IOException {
+    return select(Objects.requireNonNull(action), Long.MAX_VALUE, true);
+  }
+
+  @Override
+  public int select(Consumer<SelectionKey> action, long timeout) throws IOException {
+    return select(Objects.requireNonNull(action), checked(timeout), true);
+  }
+
+  /** In milliseconds. */
+  private static long checked(long timeout) {
     if (timeout < 0) {
       throw new IllegalArgumentException("Negative timeout");
     }
-    return select(timeout == 0 ? Long.MAX_VALUE : timeout, true);
+    return timeout == 0 ? Long.MAX_VALUE : timeout;
   }
 
-  private int select(long millis, boolean waits) throws IOException {
+  private int select(Consumer<SelectionKey> taker, long millis, boolean waits)
+      throws IOException {
     synchronized (this) {
       ensureOpen();
-      synchronized (publicSelected) {
-        updated = 0;
-        anyReady = false;
-        dropCancelled();
-        context.progress();
-        look();
-        if (waits) {
-          await(millis);
+      if (selecting) {
+        throw new IllegalStateException("Recursive invocation");
+      }
+      selecting = true;
+      try {
+        synchronized (publicSelected) {
+          updated = 0;
+          anyReady = false;
+          action = taker;
+          dropCancelled();
+          context.progress();
+          look();
+          if (waits) {
+            await(millis);
+          }
+          woken = false;
+          dropCancelled();
+          return updated;
         }
-        woken = false;
-        dropCancelled();
-        return updated;
+      } finally {
+        action = null;
+        selecting = false;
       }
     }
   }
@@ -182,8 +221,8 @@ final class RdmaSelector extends AbstractSelector {
   }
 
   private void sleep(long nanos) throws IOException {
-    context.endPolling();
     asleep = true;
+    List<StreamDevice> devices = context.beginSleep(wake);
     try {
       if (offered.get() == null && !woken) {
         platform.select(
@@ -191,6 +230,9 @@ final class RdmaSelector extends AbstractSelector {
       }
     } finally {
       asleep = false;
+      for (int i = 0; i < devices.size(); i++) {
+        devices.get(i).endSleep(wake);
+      }
     }
   }
 
@@ -236,6 +278,13 @@ final class RdmaSelector extends AbstractSelector {
 
   private void take(RdmaSelectionKey key, int ops) {
     anyReady = true;
+    if (action != null) {
+      boolean _ = key.found(ops, false);
+      updated++;
+      action.accept(key);
+      ensureOpen(); // the action may have closed it
+      return;
+    }
     boolean before = selected.contains(key);
     if (key.found(ops, before)) {
       updated++;

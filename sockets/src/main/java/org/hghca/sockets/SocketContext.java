@@ -95,12 +95,19 @@ final class SocketContext {
     }
   }
 
-  /** The calling thread is about to sleep: devices may have left their links to it. */
-  void endPolling() {
+  /**
+   * The calling thread is about to sleep until a watcher is told.
+   *
+   * @param wake as of {@link StreamDevice#beginSleep}
+   * @return the devices that know of it, for {@link StreamDevice#endSleep}
+   */
+  List<StreamDevice> beginSleep(Runnable wake) {
     SocketPolicy known = policy;
-    if (known != null) {
-      known.devices().forEach(StreamDevice::endPolling);
+    List<StreamDevice> devices = known == null ? List.of() : known.devices();
+    for (int i = 0; i < devices.size(); i++) {
+      devices.get(i).beginSleep(wake);
     }
+    return devices;
   }
 
   /** The options of socket channels, with their values at first. */

@@ -121,8 +121,13 @@ final class MemoryDevice implements StreamDevice {
   }
 
   @Override
-  public void endPolling() {
-    // there is nothing to poll
+  public void beginSleep(Runnable wake) {
+    // watchers are told by those that write
+  }
+
+  @Override
+  public void endSleep(Runnable wake) {
+    // as above
   }
 
   @Override

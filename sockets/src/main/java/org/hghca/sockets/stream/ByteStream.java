@@ -56,7 +56,7 @@ public interface ByteStream extends AutoCloseable {
 
   /**
    * Names who is told when {@link #readyOps} may have changed. It runs on whichever thread makes
-   * progress and must not block. While there is one, progress is made without the program's calls.
+   * progress and must not block.
    *
    * @param onChange or null for none
    */

@@ -17,8 +17,9 @@ import org.hghca.verbs.VerbsException;
 /**
  * A completion queue that some streams share, and who polls it: whichever thread waits for one of
  * its streams passes what it finds to all of them. A thread that sleeps has armed the queue; the
- * event wakes one of those that sleep, which arms it again before it sleeps on. Where none sleeps
- * and a stream is watched, a virtual thread takes the part of the one that is woken.
+ * event wakes one of those that sleep, which polls, and arms it again before it sleeps on. Where
+ * none sleeps and a stream waits for its end, a virtual thread takes the part of the one that is
+ * woken.
  *
  * <p>Nothing is lost: who sleeps, or leaves others that depend on events, first arms the queue and
  * then has it polled.
@@ -38,10 +39,10 @@ final class Engine implements AutoCloseable {
   private final Deque<Integer> freeSlots = new ArrayDeque<>();
   private final PollLock lock = new PollLock(this::poll);
 
-  /** Threads that sleep, in the order in which they are woken; its monitor guards it. */
-  private final Deque<Thread> sleepers = new ArrayDeque<>();
+  /** What wakes threads that sleep, the next one first; its monitor guards it. */
+  private final Deque<Runnable> sleepers = new ArrayDeque<>();
 
-  /** Threads that sleep, and streams that are watched. */
+  /** Threads that sleep, and streams that wait for their end. */
   private final AtomicInteger dependents = new AtomicInteger();
 
   /** Threads that poll again and again. */
@@ -129,11 +130,6 @@ final class Engine implements AutoCloseable {
     channel.beginPolling();
   }
 
-  /** {@link StreamDevice#endPolling}. */
-  void endPolling() {
-    channel.endPolling();
-  }
-
   /** Has all completions passed on that have come until now. */
   void progressAll() {
     lock.pollAll();
@@ -189,15 +185,15 @@ final class Engine implements AutoCloseable {
     if (pollers.get() > 0) {
       return; // the last of them arms the queue again
     }
-    Thread first = firstSleeper();
+    Runnable first = firstSleeper();
     if (first != null) {
-      LockSupport.unpark(first);
+      first.run();
     } else if (dependents.get() > 0) {
       Thread.startVirtualThread(this::settle);
     }
   }
 
-  private Thread firstSleeper() {
+  private Runnable firstSleeper() {
     synchronized (sleepers) {
       return sleepers.peek();
     }
@@ -216,7 +212,7 @@ final class Engine implements AutoCloseable {
   }
 
   /** Leaves the queue to its events, if somebody depends on them. */
-  private void settle() {
+  void settle() {
     if (dependents.get() > 0 && !armed) {
       armAndPoll();
     }
@@ -234,41 +230,63 @@ final class Engine implements AutoCloseable {
   }
 
   /**
+   * A thread is about to sleep, after {@link #settle} and {@link #leave}.
+   *
+   * @param wake wakes it, so that it makes progress; must not block
+   */
+  void addSleeper(Runnable wake) {
+    synchronized (sleepers) {
+      sleepers.add(wake);
+    }
+    dependents.incrementAndGet();
+  }
+
+  /** The thread sleeps no more. */
+  void removeSleeper(Runnable wake) {
+    synchronized (sleepers) {
+      sleepers.remove(wake);
+    }
+    dependents.decrementAndGet();
+    settle();
+  }
+
+  /** The calling thread does not poll any more: the device may have left its link to it. */
+  void leave() {
+    channel.endPolling();
+  }
+
+  /**
    * Waits until something is so, or the deadline.
    *
    * @param done becomes true only by completions, or by a thread that wakes this one
    * @param looks whether it polls for a moment before it sleeps
+   * @param wake unparks the calling thread
    * @param deadline of {@link System#nanoTime}, or {@code Long.MAX_VALUE}
    * @return whether it is so, or the thread is interrupted
    */
-  boolean await(BooleanSupplier done, Looks looks, long deadline) {
+  boolean await(BooleanSupplier done, Looks looks, Runnable wake, long deadline) {
     if (done.getAsBoolean() || looks.looks() && poll(done, looks, deadline)) {
       return true;
     }
-    Thread self = Thread.currentThread();
-    synchronized (sleepers) {
-      sleepers.add(self);
-    }
-    dependents.incrementAndGet();
+    addSleeper(wake);
     try {
       while (true) {
         armAndPoll();
-        if (done.getAsBoolean() || self.isInterrupted()) {
+        leave();
+        if (done.getAsBoolean() || Thread.currentThread().isInterrupted()) {
           return true;
         }
         long left = Moments.left(deadline);
         if (left <= 0) {
           return false;
         }
-        channel.endPolling();
-        LockSupport.parkNanos(this, left);
+        // An event before this that has woken the thread may have ended a wait for a lock.
+        if (armed || failed) {
+          LockSupport.parkNanos(this, left);
+        }
       }
     } finally {
-      synchronized (sleepers) {
-        sleepers.remove(self);
-      }
-      dependents.decrementAndGet();
-      settle();
+      removeSleeper(wake);
     }
   }
 

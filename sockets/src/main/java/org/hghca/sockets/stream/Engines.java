@@ -8,6 +8,9 @@ import org.hghca.verbs.Context;
 final class Engines implements AutoCloseable {
   private final Context context;
 
+  /** What wakes threads that sleep until a stream of any engine changes. */
+  private final List<Runnable> sleepers = new ArrayList<>();
+
   /** Replaced when it changes. */
   private volatile List<Engine> engines = List.of();
 
@@ -32,6 +35,8 @@ final class Engines implements AutoCloseable {
       }
     }
     Engine added = new Engine(context, requests);
+    sleepers.forEach(added::addSleeper);
+    added.settle();
     List<Engine> more = new ArrayList<>(engines);
     more.add(added);
     engines = List.copyOf(more);
@@ -67,11 +72,31 @@ final class Engines implements AutoCloseable {
     }
   }
 
-  /** {@link StreamDevice#endPolling}. */
-  void endPolling() {
-    List<Engine> all = engines;
+  /** {@link StreamDevice#beginSleep}. */
+  void beginSleep(Runnable wake) {
+    List<Engine> all;
+    synchronized (this) {
+      sleepers.add(wake);
+      all = engines;
+      for (int i = 0; i < all.size(); i++) {
+        all.get(i).addSleeper(wake);
+      }
+    }
     for (int i = 0; i < all.size(); i++) {
-      all.get(i).endPolling();
+      all.get(i).settle();
+      all.get(i).leave();
+    }
+  }
+
+  /** {@link StreamDevice#endSleep}. */
+  void endSleep(Runnable wake) {
+    List<Engine> all;
+    synchronized (this) {
+      sleepers.remove(wake);
+      all = engines;
+    }
+    for (int i = 0; i < all.size(); i++) {
+      all.get(i).removeSleeper(wake);
     }
   }
 

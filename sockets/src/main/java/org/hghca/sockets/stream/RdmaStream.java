@@ -70,6 +70,7 @@ final class RdmaStream implements ByteStream, MappedStream, CompletionSink {
     private final BooleanSupplier ready;
     private final BooleanSupplier done = this::isDone;
     private final Looks looks = new Looks();
+    private final Runnable unpark = this::unpark;
     private volatile Thread thread;
     private volatile boolean woken;
 
@@ -83,6 +84,10 @@ final class RdmaStream implements ByteStream, MappedStream, CompletionSink {
 
     void wake() {
       woken = true;
+      unpark();
+    }
+
+    private void unpark() {
       LockSupport.unpark(thread);
     }
 
@@ -248,7 +253,7 @@ final class RdmaStream implements ByteStream, MappedStream, CompletionSink {
     Waiter waiter = reads ? reader : writer;
     waiter.thread = Thread.currentThread();
     try {
-      return engine.await(waiter.done, waiter.looks, deadlineNanos);
+      return engine.await(waiter.done, waiter.looks, waiter.unpark, deadlineNanos);
     } finally {
       waiter.end();
     }
@@ -259,7 +264,7 @@ final class RdmaStream implements ByteStream, MappedStream, CompletionSink {
     reader.thread = self;
     writer.thread = self;
     try {
-      return engine.await(either, reader.looks, deadlineNanos);
+      return engine.await(either, reader.looks, reader.unpark, deadlineNanos);
     } finally {
       reader.end();
       writer.end();
@@ -278,15 +283,7 @@ final class RdmaStream implements ByteStream, MappedStream, CompletionSink {
 
   @Override
   public void watch(Runnable onChange) {
-    boolean before = watcher != null;
     watcher = onChange;
-    if (onChange == null) {
-      if (before) {
-        engine.removeDependent();
-      }
-    } else if (!before) {
-      engine.addDependent();
-    }
   }
 
   private void changed() {

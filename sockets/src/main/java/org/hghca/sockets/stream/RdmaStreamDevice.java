@@ -148,8 +148,13 @@ public final class RdmaStreamDevice implements StreamDevice {
   }
 
   @Override
-  public void endPolling() {
-    resources.engines().endPolling();
+  public void beginSleep(Runnable wake) {
+    resources.engines().beginSleep(wake);
+  }
+
+  @Override
+  public void endSleep(Runnable wake) {
+    resources.engines().endSleep(wake);
   }
 
   @Override

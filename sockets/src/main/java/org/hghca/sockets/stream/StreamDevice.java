@@ -44,10 +44,15 @@ public interface StreamDevice extends AutoCloseable {
   void beginPolling();
 
   /**
-   * Says that the calling thread, which may have made progress, is about to sleep until a watcher
-   * is told of a change.
+   * Says that the calling thread is about to sleep until a watcher is told of a change. Until {@link
+   * #endSleep} watchers are told without anybody's progress, or {@code wake} runs.
+   *
+   * @param wake has the thread call {@link #progress} and come back; it must not block
    */
-  void endPolling();
+  void beginSleep(Runnable wake);
+
+  /** Says that the thread of a {@link #beginSleep} sleeps no more. */
+  void endSleep(Runnable wake);
 
   /** Ends all connections and listeners. Idempotent. */
   @Override

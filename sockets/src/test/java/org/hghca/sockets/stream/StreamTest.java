@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -306,21 +308,22 @@ class StreamTest {
     }
   }
 
+  /** As a selector does it: the thread sleeps until it is woken, or a watcher is told. */
   @Test
-  void aWatcherIsToldThoughNobodyWaits() throws Exception {
+  void aThreadThatSleepsIsWokenForAnyStream() throws Exception {
     try (TwoStreamDevices.Pair pair = devices.pair()) {
+      ByteStream watched = pair.server();
+      Semaphore woken = new Semaphore(0);
+      Runnable wake = woken::release;
+      watched.watch(wake);
       for (int i = 0; i < 100; i++) {
-        CountDownLatch told = new CountDownLatch(1);
-        ByteStream watched = pair.server();
-        watched.watch(
-            () -> {
-              if ((watched.readyOps() & SelectionKey.OP_READ) != 0) {
-                told.countDown();
-              }
-            });
         TwoStreamDevices.writeFully(pair.client(), bytes(i));
-        assertThat(told.await(20, TimeUnit.SECONDS)).as("message %d", i).isTrue();
-        watched.watch(null);
+        while ((watched.readyOps() & SelectionKey.OP_READ) == 0) {
+          devices.server.beginSleep(wake);
+          assertThat(woken.tryAcquire(20, TimeUnit.SECONDS)).as("message %d", i).isTrue();
+          devices.server.endSleep(wake);
+          devices.server.progress();
+        }
         assertNext(watched, i);
       }
     }
@@ -346,6 +349,53 @@ class StreamTest {
       }
       waited.server().wakeup();
       assertThat(end.get(20, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void aBufferWhoseMemoryIsGoneFailsItsWriteAndNothingElse() throws IOException {
+    try (TwoStreamDevices.Pair pair = devices.pair()) {
+      ByteBuffer gone;
+      try (Arena arena = Arena.ofShared()) {
+        gone = arena.allocate(100_000).asByteBuffer();
+      }
+      assertThatThrownBy(() -> pair.client().write(gone)).isInstanceOf(IllegalStateException.class);
+      TwoStreamDevices.writeFully(pair.client(), bytes(1, 2, 3));
+      assertThatThrownBy(() -> pair.server().read(gone)).isInstanceOf(IllegalStateException.class);
+      assertNext(pair.server(), 1, 2, 3);
+    }
+  }
+
+  /** The writer waits for room meanwhile. */
+  @Test
+  void aBufferThatIsClosedAmidAWriteEndsIt() throws Exception {
+    try (TwoStreamDevices.Pair pair = devices.pair(SMALL, SMALL)) {
+      Arena arena = Arena.ofShared();
+      ByteBuffer source = arena.allocate(1_000_000).asByteBuffer();
+      CompletableFuture<Void> end = new CompletableFuture<>();
+      Thread writer =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    try {
+                      TwoStreamDevices.writeFully(pair.client(), source);
+                      end.complete(null);
+                    } catch (IOException | RuntimeException e) {
+                      end.completeExceptionally(e);
+                    }
+                  });
+      while (writer.getState() != Thread.State.TIMED_WAITING) {
+        Thread.onSpinWait();
+      }
+      arena.close();
+      int written = source.position();
+      TwoStreamDevices.readFully(pair.server(), ByteBuffer.allocate(written));
+      assertThat(end)
+          .failsWithin(20, TimeUnit.SECONDS)
+          .withThrowableThat()
+          .withCauseInstanceOf(IllegalStateException.class);
+      TwoStreamDevices.writeFully(pair.client(), bytes(9));
+      assertNext(pair.server(), 9);
     }
   }
 
