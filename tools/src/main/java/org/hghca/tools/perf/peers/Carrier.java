@@ -8,6 +8,10 @@ enum Carrier {
   SHARED_MEMORY,
   /** Software HCAs that send RoCE v2 over the loopback interface. */
   ROCE,
+  /** Sockets over software HCAs that share memory. */
+  SOCKETS_SHARED_MEMORY,
+  /** Sockets over software HCAs that send RoCE v2 over the loopback interface. */
+  SOCKETS_ROCE,
   /** A TCP connection over the loopback interface. */
   TCP,
   /** UDP sockets of the loopback interface. */

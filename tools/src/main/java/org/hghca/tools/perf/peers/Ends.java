@@ -21,16 +21,31 @@ final class Ends {
     return switch (row.carrier()) {
       case CABLE -> hghca("model:%s?cable=peers", row, medium, client);
       case SHARED_MEMORY -> hghca("model:%s?net=shm:peers", row, medium, client);
-      case ROCE ->
-          hghca(
-              "model:%%s?net=udp:127.%d.%d.%d"
-                  .formatted(64 + (pair >> 8 & 63), pair & 255, client ? 1 : 2),
+      case ROCE -> hghca("model:%s?net=udp:" + loopback(pair, client), row, medium, client);
+      case SOCKETS_SHARED_MEMORY -> sockets(SocketHost.sharedMemory(client), row, medium, client);
+      case SOCKETS_ROCE ->
+          sockets(
+              SocketHost.datagrams(loopback(pair, client), loopback(pair, false)),
               row,
               medium,
               client);
-      case TCP -> SocketEnd.tcp(row.waiting() == Waiting.SPINNING, medium, client);
+      case TCP -> sockets(SocketHost.platform(), row, medium, client);
       case DATAGRAMS -> SocketEnd.datagrams(row.waiting() == Waiting.SPINNING, medium, client);
       case COPY -> new CopyEnd(client);
+    };
+  }
+
+  /** An address of this host that no other pair has. */
+  private static String loopback(long pair, boolean client) {
+    return "127.%d.%d.%d".formatted(64 + (pair >> 8 & 63), pair & 255, client ? 1 : 2);
+  }
+
+  private static End sockets(SocketHost host, Row row, Medium medium, boolean client)
+      throws IOException, InterruptedException {
+    return switch (row.work()) {
+      case CROWD -> new CrowdEnd(host, medium, client);
+      case CONNECTS -> new ConnectEnd(host, medium, client);
+      case MESSAGES, STREAM -> SocketEnd.stream(host, row.waiting(), medium, client);
     };
   }
 

@@ -14,12 +14,19 @@ sealed interface PeerRow {
    *
    * @param p50 the median of round trips, in microseconds
    * @param p99 99 % of the round trips took no longer, in microseconds
+   * @param rate round trips a second
    * @param megabytes a second, of 10^6 bytes, of each stream; empty without streams
    * @param processor microseconds for a message of a round trip, of both processes together
    * @param rested whether the compilers rested before each measurement
    */
   record Measured(
-      String name, double p50, double p99, List<Double> megabytes, double processor, boolean rested)
+      String name,
+      double p50,
+      double p99,
+      double rate,
+      List<Double> megabytes,
+      double processor,
+      boolean rested)
       implements PeerRow {}
 
   /**
@@ -37,6 +44,7 @@ sealed interface PeerRow {
       case Measured row -> {
         json.put("round_trip_p50_us", row.p50);
         json.put("round_trip_p99_us", row.p99);
+        json.put("round_trips_per_second", row.rate);
         json.put("stream_MB_per_second", row.megabytes);
         json.put("processor_us_per_message", row.processor);
         json.put("compilers_rested", row.rested);
@@ -59,6 +67,7 @@ sealed interface PeerRow {
         name,
         number(json.get("round_trip_p50_us")),
         number(json.get("round_trip_p99_us")),
+        number(json.get("round_trips_per_second")),
         ((List<?>) json.get("stream_MB_per_second")).stream().map(PeerRow::number).toList(),
         number(json.get("processor_us_per_message")),
         (Boolean) json.get("compilers_rested"));

@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
           + " process, over a cable and as copies of memory. Each row has JVMs of its own, which"
           + " warm up until their compilers rest.",
       "Round trips of 8 bytes, streams of 64 KiB and 1 MiB, and the processor time of both"
-          + " processes for each message of the round trips.",
+          + " processes for each message of the round trips; of sockets, messages of 64 bytes and"
+          + " streams of 64 KiB.",
       "A row that fails says why, and the exit code is then 1."
     })
 public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader {
@@ -48,6 +49,13 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
               + " times as long at most.")
   private double seconds = 3;
 
+  @Option(
+      names = "--sockets",
+      description =
+          "Measure sockets over RDMA beside the platform's instead: round trips and streams of one"
+              + " connection, round trips of 64 connections in a selector, and connects.")
+  private boolean sockets;
+
   @Option(names = "--json", description = "Print one JSON document instead of text.")
   private boolean json;
 
@@ -60,6 +68,7 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
     check.that(
         seconds > 0 && seconds <= MOST_SECONDS, "-D must be more than 0, up to " + MOST_SECONDS);
     check.that(!(json && markdown), "--json and --markdown exclude each other");
+    Table table = sockets ? Table.SOCKETS : Table.MESSAGES;
     Duration each = Duration.ofNanos((long) (seconds * NANOS));
     Thread running = Thread.currentThread();
     PrintWriter out = spec.commandLine().getOut();
@@ -70,7 +79,7 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
       try (ProgressLine line = ProgressLine.on(spec.commandLine())) {
         run =
             new PeersRun(
-                Row.ALL,
+                table.rows(),
                 each,
                 line::show,
                 complaint -> {
@@ -79,7 +88,7 @@ public final class PerfPeersCommand implements Callable<Integer>, OutlivesReader
                 });
         rows = run.run();
       }
-      PeersReport report = new PeersReport(facts(), rows);
+      PeersReport report = new PeersReport(facts(), table, rows);
       out.println(
           json ? Json.document(report.toJson()) : markdown ? report.markdown() : report.text());
       out.flush();

@@ -1,17 +1,18 @@
 package org.hghca.tools.perf.peers;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
- * What a row of the comparison measures.
+ * What a row of a comparison measures.
  *
- * @param name as it is printed
+ * @param name as it is printed; no two rows have the same
  * @param waiting of both ends
  * @param oneProcessor whether both ends share one processor
  */
-record Row(String name, Carrier carrier, Waiting waiting, boolean oneProcessor) {
-  /** All of them, in the order of the table. */
-  static final List<Row> ALL =
+record Row(String name, Carrier carrier, Work work, Waiting waiting, boolean oneProcessor) {
+  /** Those of messages, in the order of the table. */
+  static final List<Row> MESSAGES =
       List.of(
           row("hghca, in process", Carrier.CABLE, Waiting.SPINNING),
           row("hghca, shared memory, polling", Carrier.SHARED_MEMORY, Waiting.SPINNING),
@@ -30,11 +31,30 @@ record Row(String name, Carrier carrier, Waiting waiting, boolean oneProcessor) 
           alone("TCP sockets, blocking", Carrier.TCP),
           row("memory copy", Carrier.COPY, Waiting.SPINNING));
 
+  /** Those of sockets, in the order of the table. */
+  static final List<Row> SOCKETS =
+      Stream.of(
+              sockets("over shared memory", Carrier.SOCKETS_SHARED_MEMORY),
+              sockets("over RoCE v2 over UDP", Carrier.SOCKETS_ROCE),
+              sockets("over TCP", Carrier.TCP))
+          .flatMap(List::stream)
+          .toList();
+
   private static Row row(String name, Carrier carrier, Waiting waiting) {
-    return new Row(name, carrier, waiting, false);
+    return new Row(name, carrier, Work.MESSAGES, waiting, false);
   }
 
   private static Row alone(String name, Carrier carrier) {
-    return new Row(name + ", one processor", carrier, Waiting.SLEEPING, true);
+    return new Row(name + ", one processor", carrier, Work.MESSAGES, Waiting.SLEEPING, true);
+  }
+
+  private static List<Row> sockets(String over, Carrier carrier) {
+    return List.of(
+        new Row(over + ", blocking", carrier, Work.STREAM, Waiting.SLEEPING, false),
+        new Row(over + ", spinning", carrier, Work.STREAM, Waiting.SPINNING, false),
+        new Row(over + ", virtual threads", carrier, Work.STREAM, Waiting.VIRTUAL, false),
+        new Row(over + ", selector", carrier, Work.STREAM, Waiting.SELECTING, false),
+        new Row(over + ", 64 connections", carrier, Work.CROWD, Waiting.SELECTING, false),
+        new Row(over + ", connect", carrier, Work.CONNECTS, Waiting.SLEEPING, false));
   }
 }

@@ -23,22 +23,18 @@ public final class RowMain {
 
   /** The arguments of the first JVM of a row. */
   static List<String> measuring(Row row, Duration whole) {
-    return List.of(MEASURE, index(row), Long.toString(whole.toNanos()));
+    return List.of(MEASURE, row.name(), Long.toString(whole.toNanos()));
   }
 
   private static List<String> serving(Row row, long pair) {
-    return List.of(SERVE, index(row), Long.toString(pair));
-  }
-
-  private static String index(Row row) {
-    return Integer.toString(Row.ALL.indexOf(row));
+    return List.of(SERVE, row.name(), Long.toString(pair));
   }
 
   /** Runs one side. */
   public static void main(String[] arguments) throws InterruptedException {
     PrintStream out = System.out;
     System.setOut(System.err); // what others print does not disturb the conversation
-    Row row = Row.ALL.get(Integer.parseInt(arguments[1]));
+    Row row = Table.row(arguments[1]);
     long number = Long.parseLong(arguments[2]);
     Runnable side =
         arguments[0].equals(SERVE)

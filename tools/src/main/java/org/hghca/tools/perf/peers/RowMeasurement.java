@@ -53,16 +53,23 @@ final class RowMeasurement {
 
   /** Measures: round trips for two thirds of the time, and streams. */
   PeerRow.Measured run() throws IOException, InterruptedException {
-    Done trips = measure(Task.Kind.ROUND_TRIPS, Task.SMALL, whole.multipliedBy(2).dividedBy(3));
+    Done trips = measure(Task.Kind.ROUND_TRIPS, row.work().size(), whole.multipliedBy(2).dividedBy(3));
     List<Double> megabytes = new ArrayList<>();
     if (end.hasStreams()) {
-      for (int size : Task.STREAMS) {
-        Done stream = measure(Task.Kind.STREAM, size, whole.dividedBy(3L * Task.STREAMS.size()));
+      List<Integer> sizes = row.work().streams();
+      for (int size : sizes) {
+        Done stream = measure(Task.Kind.STREAM, size, whole.dividedBy(3L * sizes.size()));
         megabytes.add(stream.own.rate() * size / MEGA);
       }
     }
     return new PeerRow.Measured(
-        row.name(), trips.own.p50(), trips.own.p99(), megabytes, trips.micros(), rested);
+        row.name(),
+        trips.own.p50(),
+        trips.own.p99(),
+        trips.own.rate(),
+        megabytes,
+        trips.micros(),
+        rested);
   }
 
   private Done measure(Task.Kind kind, int size, Duration time)

@@ -8,6 +8,7 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.DatagramChannel;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import org.hghca.programs.perf.PerfException;
@@ -15,18 +16,20 @@ import org.hghca.programs.perf.medium.Medium;
 import org.hghca.programs.perf.result.LatencyResult;
 
 /**
- * A connected socket of the loopback interface. Of round trips every message is compared, of a
+ * A connected socket. Of round trips every message is compared, of a
  * stream the first one; the reader of a stream says how many bytes it has.
  */
 final class SocketEnd implements End {
   private final ByteChannel channel;
+  private final SelectionKey key;
   private final boolean streams;
   private final boolean client;
   private final ByteBuffer buffer = ByteBuffer.allocateDirect(Task.LARGEST);
   private final ByteBuffer contents = ByteBuffer.allocateDirect(Task.LARGEST);
 
-  private SocketEnd(ByteChannel channel, boolean streams, boolean client) {
+  private SocketEnd(ByteChannel channel, SelectionKey key, boolean streams, boolean client) {
     this.channel = channel;
+    this.key = key;
     this.streams = streams;
     this.client = client;
     for (int i = 0; i < contents.capacity(); i++) {
@@ -34,27 +37,28 @@ final class SocketEnd implements End {
     }
   }
 
-  /**
-   * One end of a TCP connection.
-   *
-   * @param spinning whether reads and writes return at once
-   */
-  static SocketEnd tcp(boolean spinning, Medium medium, boolean client)
+  /** One end of a connection. */
+  static SocketEnd stream(SocketHost host, Waiting waiting, Medium medium, boolean client)
       throws IOException, InterruptedException {
-    SocketChannel channel = client ? SocketChannel.open(readAddress(medium)) : accept(medium);
+    SocketChannel channel =
+        client ? host.connect(host.address(medium)) : accept(host, medium);
     try {
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-      channel.configureBlocking(!spinning);
-      return new SocketEnd(channel, true, client);
+      channel.configureBlocking(waiting == Waiting.SLEEPING || waiting == Waiting.VIRTUAL);
+      SelectionKey key =
+          waiting == Waiting.SELECTING
+              ? channel.register(host.selector(), SelectionKey.OP_READ)
+              : null;
+      return new SocketEnd(channel, key, true, client);
     } catch (IOException e) {
       channel.close();
       throw e;
     }
   }
 
-  private static SocketChannel accept(Medium medium) throws IOException, InterruptedException {
-    try (ServerSocketChannel listening = ServerSocketChannel.open().bind(anyPort())) {
-      writePort(medium, listening.socket().getLocalPort());
+  private static SocketChannel accept(SocketHost host, Medium medium)
+      throws IOException, InterruptedException {
+    try (ServerSocketChannel listening = host.listen(medium)) {
       return listening.accept();
     }
   }
@@ -72,7 +76,7 @@ final class SocketEnd implements End {
       writePort(medium, channel.socket().getLocalPort());
       channel.connect(readAddress(medium));
       channel.configureBlocking(!spinning);
-      return new SocketEnd(channel, false, client);
+      return new SocketEnd(channel, null, false, client);
     } catch (IOException | InterruptedException | RuntimeException e) {
       channel.close();
       throw e;
@@ -176,7 +180,7 @@ final class SocketEnd implements End {
   private void write(ByteBuffer message) throws IOException {
     while (message.hasRemaining()) {
       if (channel.write(message) == 0) {
-        Thread.onSpinWait();
+        await(SelectionKey.OP_WRITE);
       }
     }
   }
@@ -187,12 +191,29 @@ final class SocketEnd implements End {
     }
   }
 
+  /** Waits for a channel that does not block. */
+  private void await(int operation) throws IOException {
+    if (key == null) {
+      Thread.onSpinWait();
+      return;
+    }
+    if (key.interestOps() != operation) {
+      key.interestOps(operation);
+    }
+    int _ = key.selector().select();
+    key.selector().selectedKeys().clear();
+  }
+
+  /** A selector's program reads what the selector has told it of. */
   private int readSome(ByteBuffer message) throws IOException {
+    if (key != null) {
+      await(SelectionKey.OP_READ);
+    }
     int bytes = channel.read(message);
     if (bytes < 0) {
       throw new EOFException("the other end has gone");
     }
-    if (bytes == 0) {
+    if (bytes == 0 && key == null) {
       Thread.onSpinWait();
     }
     return bytes;
@@ -201,5 +222,8 @@ final class SocketEnd implements End {
   @Override
   public void close() throws IOException {
     channel.close();
+    if (key != null) {
+      key.selector().close();
+    }
   }
 }

@@ -1,7 +1,6 @@
 package org.hghca.tools.perf.peers;
 
 import java.nio.ByteBuffer;
-import java.util.List;
 
 /**
  * What both ends do next.
@@ -20,14 +19,8 @@ record Task(Kind kind, int size, int count) {
     END
   }
 
-  /** Bytes of the messages of round trips. */
-  static final int SMALL = 8;
-
   /** Bytes of the largest message. */
   static final int LARGEST = 1 << 20;
-
-  /** Bytes of the messages of streams. */
-  static final List<Integer> STREAMS = List.of(1 << 16, LARGEST);
 
   /** Bytes of a message that holds one. */
   static final int LENGTH = 3 * Integer.BYTES;

@@ -7,5 +7,7 @@ enum Waiting {
   /** A platform thread sleeps until there is one. */
   SLEEPING,
   /** A virtual thread sleeps until there is one. */
-  VIRTUAL
+  VIRTUAL,
+  /** A platform thread sleeps in a selector. */
+  SELECTING
 }

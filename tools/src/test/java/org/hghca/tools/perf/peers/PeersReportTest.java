@@ -10,16 +10,17 @@ import org.junit.jupiter.api.Test;
 class PeersReportTest {
   static PeerRow measured(String name, Carrier carrier) {
     List<Double> streams = carrier == Carrier.DATAGRAMS ? List.of() : List.of(5000.4, 99.94);
-    return new PeerRow.Measured(name, 1.234, 56.78, streams, 0, true);
+    return new PeerRow.Measured(name, 1.234, 56.78, 800_000, streams, 0, true);
   }
 
   private static final PeersReport REPORT =
       new PeersReport(
           Map.of("kernel", "k"),
+          Table.MESSAGES,
           List.of(
               measured("a", Carrier.TCP),
               measured("b", Carrier.DATAGRAMS),
-              new PeerRow.Measured("c", 1, 2, List.of(3.0, 4.0), 5, false),
+              new PeerRow.Measured("c", 1, 2, 3, List.of(3.0, 4.0), 5, false),
               new PeerRow.Unmeasured("d", "no x | y", false)));
 
   @Test
@@ -55,6 +56,20 @@ class PeersReportTest {
   }
 
   @Test
+  void tableOfSocketsHasRoundTripsASecondAndStreamsOfOneSize() {
+    PeerRow row = new PeerRow.Measured("a", 1, 2, 456_789.1, List.of(4000.0), 0.5, true);
+    PeerRow crowd = new PeerRow.Measured("b", 3, 4, 5, List.of(), 0.5, true);
+    assertThat(new PeersReport(Map.of(), Table.SOCKETS, List.of(row, crowd)).markdown())
+        .isEqualTo(
+            """
+            | | round trip p50 | p99 | round trips | 64 KiB | processor a message |
+            |---|---:|---:|---:|---:|---:|
+            | a | 1.00 us | 2.00 us | 456,789 /s | 4,000 MB/s | 0.50 us |
+            | b | 3.00 us | 4.00 us | 5.00 /s | - | 0.50 us |\
+            """);
+  }
+
+  @Test
   void rowsReadBackAreTheSame() {
     for (PeerRow row : REPORT.rows()) {
       assertThat(PeerRow.of(row.toJson())).isEqualTo(row);
@@ -65,6 +80,6 @@ class PeersReportTest {
   void rowWithoutMeansIsNoFailure() {
     assertThat(REPORT.isGood()).isTrue();
     PeerRow failed = new PeerRow.Unmeasured("e", "broken", true);
-    assertThat(new PeersReport(Map.of(), List.of(failed)).isGood()).isFalse();
+    assertThat(new PeersReport(Map.of(), Table.MESSAGES, List.of(failed)).isGood()).isFalse();
   }
 }

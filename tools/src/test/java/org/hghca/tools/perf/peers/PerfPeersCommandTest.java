@@ -18,7 +18,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PerfPeersCommandTest {
   private static final String MARKER = "<!-- Made by: tools/bin/hghca perf peers --markdown -->";
 
-  private static final List<String> NAMES = Row.ALL.stream().map(Row::name).toList();
+  private static final List<String> NAMES = names(Table.MESSAGES);
+
+  private static List<String> names(Table table) {
+    return table.rows().stream().map(Row::name).toList();
+  }
 
   private static List<String> cells(String row) {
     return List.of(row.strip().replaceAll("^\\||\\|$", "").split("\\|")).stream()
@@ -45,20 +49,32 @@ class PerfPeersCommandTest {
   }
 
   @Test
-  void measuresEveryRow() throws Exception {
-    CommandLineRun run = CommandLineRun.of("perf", "peers", "-D", "0.06", "--json").assertExit(0);
-    assertThat(run.err()).isEmpty();
-    Map<String, Object> json = JSON.std.mapFrom(run.out());
-    assertThat(((Map<?, ?>) json.get("facts")).get("command"))
-        .isEqualTo("hghca perf peers -D 0.06 --json");
+  void measuresEveryRowOfMessages() throws Exception {
+    Map<String, Object> json = measured(Table.MESSAGES, "perf peers -D 0.06 --json");
     assertThat(json)
         .containsEntry("round_trip_bytes", 8)
         .containsEntry("stream_bytes", List.of(65_536, 1 << 20));
+  }
+
+  @Test
+  void measuresEveryRowOfSockets() throws Exception {
+    Map<String, Object> json = measured(Table.SOCKETS, "perf peers --sockets -D 0.06 --json");
+    assertThat(json)
+        .containsEntry("round_trip_bytes", 64)
+        .containsEntry("stream_bytes", List.of(65_536));
+  }
+
+  private static Map<String, Object> measured(Table table, String command) throws Exception {
+    CommandLineRun run = CommandLineRun.of(command.split(" ")).assertExit(0);
+    assertThat(run.err()).isEmpty();
+    Map<String, Object> json = JSON.std.mapFrom(run.out());
+    assertThat(((Map<?, ?>) json.get("facts")).get("command")).isEqualTo("hghca " + command);
     List<?> rows = (List<?>) json.get("rows");
-    assertThat(rows).extracting("name").isEqualTo(NAMES);
+    assertThat(rows).extracting("name").isEqualTo(names(table));
     for (Object each : rows) {
       assertThat((Map<?, ?>) each).as("%s", each).satisfies(PerfPeersCommandTest::isSensible);
     }
+    return json;
   }
 
   private static void isSensible(Map<?, ?> row) {
@@ -73,8 +89,9 @@ class PerfPeersCommandTest {
         .isGreaterThanOrEqualTo(median);
     List<?> streams = (List<?>) row.get("stream_MB_per_second");
     assertThat(streams)
-        .hasSize(name.startsWith("UDP sockets") ? 0 : 2)
+        .hasSize(name.startsWith("UDP sockets") ? 0 : Table.row(name).work().streams().size())
         .allSatisfy(rate -> assertThat(((Number) rate).doubleValue()).isPositive());
+    assertThat(((Number) row.get("round_trips_per_second")).doubleValue()).isPositive();
     // Of a short measurement it may be 0: the system counts in hundredths of a second.
     assertThat(((Number) row.get("processor_us_per_message")).doubleValue()).isNotNegative();
     assertThat(row.get("compilers_rested")).isInstanceOf(Boolean.class);
@@ -83,8 +100,10 @@ class PerfPeersCommandTest {
   @Test
   void tableOfTheReadmeIsWhatTheCommandPrints() throws Exception {
     List<PeerRow> rows =
-        Row.ALL.stream().map(row -> PeersReportTest.measured(row.name(), row.carrier())).toList();
-    List<String> printed = new PeersReport(Map.of(), rows).markdown().lines().toList();
+        Table.MESSAGES.rows().stream()
+            .map(row -> PeersReportTest.measured(row.name(), row.carrier()))
+            .toList();
+    List<String> printed = new PeersReport(Map.of(), Table.MESSAGES, rows).markdown().lines().toList();
     List<String> shown = table(readme("README.md"));
     assertThat(shown).hasSameSizeAs(printed);
     assertThat(shown.subList(0, 2)).isEqualTo(printed.subList(0, 2));
