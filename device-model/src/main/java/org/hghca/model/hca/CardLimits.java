@@ -24,9 +24,12 @@ final class CardLimits {
   /** The code of an MTU of 2^n bytes is n less this. */
   private static final int MTU_LOG = 7;
 
+  /** Some for each of thousands of connections; the RTL has 2^14. */
+  private static final int MEMORY_KEYS_LOG = 17;
+
   /**
-   * What the RTL answers to QUERY_DEV_LIM, because the document names no values; plus the
-   * extensions.
+   * What the RTL answers to QUERY_DEV_LIM, because the document names no values; plus more memory
+   * keys, and the extensions.
    */
   static final DeviceLimits ALL =
       limits(
@@ -55,7 +58,7 @@ final class CardLimits {
         14,
         13,
         5,
-        14,
+        MEMORY_KEYS_LOG,
         12,
         0,
         1,

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The software HCA answers QUERY_DEV_LIM as the makers' RTL does. */
+/** The software HCA answers QUERY_DEV_LIM as the makers' RTL does, but for memory keys. */
 class QueryDeviceTest {
 
   @Test
@@ -17,7 +17,7 @@ class QueryDeviceTest {
       DeviceAttributes device = it.context.queryDevice();
       assertThat(device.maxQp()).isEqualTo((1 << 14) - (1 << 1));
       assertThat(device.maxCq()).isEqualTo((1 << 13) - 1);
-      assertThat(device.maxMr()).isEqualTo((1 << 14) - 1);
+      assertThat(device.maxMr()).isEqualTo((1 << 17) - 1);
       assertThat(device.maxPd()).isEqualTo((1 << 12) - 1);
     }
   }
