@@ -95,7 +95,7 @@ final class Endpoint {
         framing == Framing.WRITES
             ? new WrittenBytes(memory, queuePair, place.slot(), credits, receives)
             : new SentBytes(memory, queuePair, place.slot(), credits, slotBytes, receives);
-    SendWindow window = new SendWindow(sends, options.sendBuffer() & -Outgoing.GRAIN);
+    SendWindow window = new SendWindow(sends, memory.sendBytes());
     out =
         new Outgoing(
             framing,

@@ -30,6 +30,7 @@ import org.hghca.verbs.RemoteMemory;
 final class StreamMemory implements AutoCloseable {
   private static final int TABLE_BYTES = HalfEntry.COUNT * HalfEntry.BYTES;
   private static final int LINE = 64;
+  private static final int LITTLE = 8;
 
   private final MemoryRegion region;
   private final MemorySegment segment;
@@ -40,6 +41,7 @@ final class StreamMemory implements AutoCloseable {
   private final int entries;
   private final int inline;
   private final int send;
+  private final int sendBytes;
 
   /**
    * Registered memory.
@@ -61,13 +63,24 @@ final class StreamMemory implements AutoCloseable {
     entries = grants + TABLE_BYTES;
     inline = align(entries + mappings);
     send = align(inline + inlineBytes);
-    long all = (long) send + options.sendBuffer();
+    sendBytes = sendBytes(options);
+    long all = (long) send + sendBytes;
     region =
         framing == Framing.WRITES
             ? domain.allocate(all, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)
             : domain.allocate(all, AccessFlag.LOCAL_WRITE);
     segment = region.segment();
     bytes = segment.asByteBuffer();
+  }
+
+  /**
+   * The send buffer pays for what else is here, if that is little: memory comes in powers of two,
+   * as buffers usually are.
+   */
+  private int sendBytes(StreamOptions options) {
+    int beside = send - options.receiveBuffer();
+    int wanted = options.sendBuffer();
+    return (beside <= wanted / LITTLE ? wanted - beside : wanted) & -Outgoing.GRAIN;
   }
 
   private static int align(int offset) {
@@ -144,6 +157,11 @@ final class StreamMemory implements AutoCloseable {
   /** Where the send buffer begins. */
   int send() {
     return send;
+  }
+
+  /** Bytes of the send buffer. */
+  int sendBytes() {
+    return sendBytes;
   }
 
   @Override
