@@ -137,8 +137,7 @@ final class RdmaSelector extends AbstractSelector {
     return timeout == 0 ? Long.MAX_VALUE : timeout;
   }
 
-  private int select(Consumer<SelectionKey> taker, long millis, boolean waits)
-      throws IOException {
+  private int select(Consumer<SelectionKey> taker, long millis, boolean waits) throws IOException {
     synchronized (this) {
       ensureOpen();
       if (selecting) {

@@ -21,6 +21,7 @@ class HttpOverRdmaTest {
   private static final long SECONDS = 60;
 
   @TempDir Path folder;
+  private String provider = RdmaSelectorProvider.class.getName();
 
   @Test
   void theJdksHttpServerAndClientTalkOverRdmaAlone() throws Exception {
@@ -73,6 +74,18 @@ class HttpOverRdmaTest {
         .contains("SocketException: -Dorg.hghca.sockets.networks=10.0.0.0/99: it must be");
   }
 
+  @Test
+  void aMisspeltProviderEndsTheProgramWithItsName() throws Exception {
+    provider = "org.hghca.sockets.RdmaSelectorProvidor";
+    Process server = start("model:server?net=shm:http&ip=10.0.0.1", "10.0.0.0/8", "server");
+
+    assertThat(server.waitFor(SECONDS, TimeUnit.SECONDS)).isTrue();
+    assertThat(server.exitValue()).isNotZero();
+    assertThat(errors("server"))
+        .contains("ServiceConfigurationError")
+        .contains("org.hghca.sockets.RdmaSelectorProvidor");
+  }
+
   private Process start(String device, String networks, String name, String... arguments)
       throws IOException {
     Path runtime = folder.resolve("run");
@@ -92,7 +105,7 @@ class HttpOverRdmaTest {
                 "-XX:TieredStopAtLevel=1",
                 "-Dhghca.runtime.dir=" + runtime,
                 "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile"),
-                "-Djava.nio.channels.spi.SelectorProvider=" + RdmaSelectorProvider.class.getName(),
+                "-Djava.nio.channels.spi.SelectorProvider=" + provider,
                 "-Dorg.hghca.sockets.devices=" + device,
                 "-Dorg.hghca.sockets.networks=" + networks,
                 "-Dorg.hghca.sockets.report=true",

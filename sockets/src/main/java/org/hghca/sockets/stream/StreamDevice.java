@@ -44,8 +44,8 @@ public interface StreamDevice extends AutoCloseable {
   void beginPolling();
 
   /**
-   * Says that the calling thread is about to sleep until a watcher is told of a change. Until {@link
-   * #endSleep} watchers are told without anybody's progress, or {@code wake} runs.
+   * Says that the calling thread is about to sleep until a watcher is told of a change. Until
+   * {@link #endSleep} watchers are told without anybody's progress, or {@code wake} runs.
    *
    * @param wake has the thread call {@link #progress} and come back; it must not block
    */

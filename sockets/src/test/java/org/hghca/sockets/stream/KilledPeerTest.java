@@ -79,8 +79,7 @@ class KilledPeerTest {
   void itsStreamIsResetAndNoOtherIs(String locator, String network) throws Exception {
     try (RdmaStreamDevice device =
             RdmaStreamDevice.open(locator.formatted("survivor", network + 1));
-        Peer killed =
-            start(device, locator.formatted("killed", network + 2), network + 2);
+        Peer killed = start(device, locator.formatted("killed", network + 2), network + 2);
         Peer other = start(device, locator.formatted("other", network + 3), network + 3)) {
       killed.assertAnswers();
       killed.process.destroyForcibly().waitFor();
@@ -96,8 +95,7 @@ class KilledPeerTest {
           .isInstanceOf(SocketException.class)
           .hasMessage("Connection reset");
       other.assertAnswers();
-      try (Peer next =
-          start(device, locator.formatted("next", network + 2), network + 2)) {
+      try (Peer next = start(device, locator.formatted("next", network + 2), network + 2)) {
         next.assertAnswers();
       }
     }

@@ -93,8 +93,7 @@ final class MessagePeer implements AutoCloseable {
   /** Sends a message that may have no word. */
   void sendBytes(byte... message) {
     long at = (long) SLOT * (RECEIVES + sent++ % SENDS);
-    MemorySegment.copy(
-        message, 0, memory.segment(), ValueLayout.JAVA_BYTE, at, message.length);
+    MemorySegment.copy(message, 0, memory.segment(), ValueLayout.JAVA_BYTE, at, message.length);
     id.queuePair()
         .orElseThrow()
         .postSend(new SendRequest(1).send().sge(memory, at, message.length));

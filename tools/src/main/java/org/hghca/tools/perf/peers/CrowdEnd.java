@@ -96,9 +96,7 @@ final class CrowdEnd implements End {
     }
     long nanos = System.nanoTime() - start;
     processor.ends();
-    return client
-        ? outcome(nanos, processor.nanos())
-        : new Outcome(0, 0, 0, processor.nanos());
+    return client ? outcome(nanos, processor.nanos()) : new Outcome(0, 0, 0, processor.nanos());
   }
 
   private Outcome outcome(long nanos, long processor) {

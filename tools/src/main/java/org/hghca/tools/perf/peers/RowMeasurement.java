@@ -53,7 +53,8 @@ final class RowMeasurement {
 
   /** Measures: round trips for two thirds of the time, and streams. */
   PeerRow.Measured run() throws IOException, InterruptedException {
-    Done trips = measure(Task.Kind.ROUND_TRIPS, row.work().size(), whole.multipliedBy(2).dividedBy(3));
+    Done trips =
+        measure(Task.Kind.ROUND_TRIPS, row.work().size(), whole.multipliedBy(2).dividedBy(3));
     List<Double> megabytes = new ArrayList<>();
     if (end.hasStreams()) {
       List<Integer> sizes = row.work().streams();

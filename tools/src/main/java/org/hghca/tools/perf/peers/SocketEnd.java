@@ -16,8 +16,8 @@ import org.hghca.programs.perf.medium.Medium;
 import org.hghca.programs.perf.result.LatencyResult;
 
 /**
- * A connected socket. Of round trips every message is compared, of a
- * stream the first one; the reader of a stream says how many bytes it has.
+ * A connected socket. Of round trips every message is compared, of a stream the first one; the
+ * reader of a stream says how many bytes it has.
  */
 final class SocketEnd implements End {
   private final ByteChannel channel;
@@ -40,8 +40,7 @@ final class SocketEnd implements End {
   /** One end of a connection. */
   static SocketEnd stream(SocketHost host, Waiting waiting, Medium medium, boolean client)
       throws IOException, InterruptedException {
-    SocketChannel channel =
-        client ? host.connect(host.address(medium)) : accept(host, medium);
+    SocketChannel channel = client ? host.connect(host.address(medium)) : accept(host, medium);
     try {
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       channel.configureBlocking(waiting == Waiting.SLEEPING || waiting == Waiting.VIRTUAL);

@@ -31,8 +31,7 @@ record SocketHost(SelectorProvider provider, InetAddress server) {
   /** Over a software HCA that shares memory with that of the other process. */
   static SocketHost sharedMemory(boolean client) throws UnknownHostException {
     return rdma(
-        "model:%s?net=shm:peers&ip=%s"
-            .formatted(client ? "near" : "far", client ? CLIENT : SERVER),
+        "model:%s?net=shm:peers&ip=%s".formatted(client ? "near" : "far", client ? CLIENT : SERVER),
         SERVER);
   }
 

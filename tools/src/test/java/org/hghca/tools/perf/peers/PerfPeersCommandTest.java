@@ -103,7 +103,8 @@ class PerfPeersCommandTest {
         Table.MESSAGES.rows().stream()
             .map(row -> PeersReportTest.measured(row.name(), row.carrier()))
             .toList();
-    List<String> printed = new PeersReport(Map.of(), Table.MESSAGES, rows).markdown().lines().toList();
+    List<String> printed =
+        new PeersReport(Map.of(), Table.MESSAGES, rows).markdown().lines().toList();
     List<String> shown = table(readme("README.md"));
     assertThat(shown).hasSameSizeAs(printed);
     assertThat(shown.subList(0, 2)).isEqualTo(printed.subList(0, 2));

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 class RowMainTest {
   private static final long SECONDS = 60;
   private static final Row ROW =
-      Table.MESSAGES.rows().stream().filter(row -> row.carrier() == Carrier.TCP).findFirst().orElseThrow();
+      Table.MESSAGES.rows().stream()
+          .filter(row -> row.carrier() == Carrier.TCP)
+          .findFirst()
+          .orElseThrow();
 
   private Process first;
 
