@@ -31,7 +31,7 @@ import java.util.Objects;
  * @param low lowest bit, 0 to {@code high}
  */
 public record MailboxField(String name, int offset, int high, int low) {
-  private static final ValueLayout.OfInt DWORD =
+  static final ValueLayout.OfInt DWORD =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
   private static final ValueLayout.OfLong QWORD =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);

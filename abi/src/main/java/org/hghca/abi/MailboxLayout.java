@@ -60,6 +60,21 @@ public record MailboxLayout(String name, String source, int size, List<MailboxFi
     return free;
   }
 
+  /** The bits of all fields, dword by dword. */
+  int[] fieldBits() {
+    int[] bits = new int[size / Integer.BYTES];
+    for (MailboxField field : fields) {
+      int dword = field.offset() / Integer.BYTES;
+      if (field.isWide()) {
+        bits[dword] |= (int) (field.mask() >>> Integer.SIZE);
+        bits[dword + 1] |= (int) field.mask();
+      } else {
+        bits[dword] |= (int) field.mask();
+      }
+    }
+    return bits;
+  }
+
   /** Sets the body's bytes to zero. */
   public void clear(MemorySegment mailbox) {
     mailbox.asSlice(0, size).fill((byte) 0);

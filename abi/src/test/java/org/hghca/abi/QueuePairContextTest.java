@@ -53,6 +53,19 @@ class QueuePairContextTest {
   }
 
   @Test
+  void reservedBitsAreDropped() {
+    MemorySegment ones = MemorySegment.ofArray(new byte[192]).fill((byte) 0xff);
+    QueuePairContext all = new QueuePairContext();
+    fields().forEach(row -> all.setLong(row.field(), row.field().getLong(ones)));
+    MemorySegment expected = Mailboxes.used(192);
+    all.encode(expected);
+    MemorySegment read = Mailboxes.used(192);
+    QueuePairContext.decode(ones).encode(read);
+
+    assertThat(Mailboxes.hex(read)).isEqualTo(Mailboxes.hex(expected)).contains("0");
+  }
+
+  @Test
   void copyIsIndependent() {
     QueuePairContext context = new QueuePairContext().set(QueuePairContext.STATE, QpcState.RTR);
     QueuePairContext copy = context.copy();

@@ -72,7 +72,7 @@ final class Addressing {
 
   /** The device's port, from 1. */
   int port() {
-    return path.map(Path::port).orElse(1);
+    return path.isPresent() ? path.get().port() : 1;
   }
 
   /**
@@ -159,10 +159,13 @@ final class Addressing {
     search(to.getAddress(), limit);
   }
 
-  /** Finds the device on another thread, as opening one may take seconds. */
+  /** Finds the device; where one may have to be opened, which takes long, on another thread. */
   private void search(InetAddress to, Duration limit) {
     CompletableFuture<CmDevices.Place> search = new CompletableFuture<>();
-    Executor threads = task -> Thread.ofVirtual().name("hghca-cm-resolve").start(task);
+    Executor threads =
+        devices.areOpen()
+            ? Runnable::run
+            : task -> Thread.ofVirtual().name("hghca-cm-resolve").start(task);
     threads.execute(() -> find(to, search));
     var _ =
         search
@@ -308,12 +311,11 @@ final class Addressing {
    * @throws VerbsException EINVAL before an address is bound or resolved
    */
   SharedDevice device() {
-    return place
-        .map(CmDevices.Place::device)
-        .orElseThrow(
-            () ->
-                new VerbsException(
-                    Errno.EINVAL, "the identifier has no device before an address is resolved"));
+    if (place.isEmpty()) {
+      throw new VerbsException(
+          Errno.EINVAL, "the identifier has no device before an address is resolved");
+    }
+    return place.get().device();
   }
 
   /** The carrier's kind: the one that is set, or that of the device. */

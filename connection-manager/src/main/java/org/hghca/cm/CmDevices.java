@@ -95,6 +95,11 @@ public final class CmDevices {
     return new CmDevices(List.copyOf(more), system);
   }
 
+  /** Whether the program has opened all of them. */
+  boolean areOpen() {
+    return !system;
+  }
+
   Ports ports() {
     return ports;
   }

@@ -42,7 +42,7 @@ final class CmOptions {
   }
 
   int packetLife() {
-    return ackTimeout.map(code -> Math.max(code - 1, 0)).orElse(PACKET_LIFE);
+    return ackTimeout.isPresent() ? Math.max(ackTimeout.get() - 1, 0) : PACKET_LIFE;
   }
 
   void carrier(CarrierKind kind) {
@@ -50,6 +50,7 @@ final class CmOptions {
   }
 
   CarrierKind carrier(SharedDevice device) {
-    return carrier.or(CarrierKind::configured).orElseGet(() -> CarrierKind.announced(device));
+    Optional<CarrierKind> chosen = carrier.isPresent() ? carrier : CarrierKind.configured();
+    return chosen.isPresent() ? chosen.get() : CarrierKind.announced(device);
   }
 }

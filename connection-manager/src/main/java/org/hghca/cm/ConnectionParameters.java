@@ -2,7 +2,6 @@ package org.hghca.cm;
 
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.hghca.cm.carrier.PrivateData;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QueuePair;
@@ -61,48 +60,53 @@ public final class ConnectionParameters {
     return withPrivateData(PrivateData.of(bytes));
   }
 
-  private ConnectionParameters with(Consumer<Values> change) {
-    Values changed = values.copy();
-    change.accept(changed);
-    return new ConnectionParameters(changed);
-  }
-
   ConnectionParameters withPrivateData(PrivateData data) {
-    return with(changed -> changed.privateData = data);
+    Values changed = values.copy();
+    changed.privateData = data;
+    return new ConnectionParameters(changed);
   }
 
   /** READs and atomics that this end serves at a time: 8 bits, or {@link #MAXIMUM}. */
   public ConnectionParameters withResponderResources(int count) {
-    return with(changed -> changed.responderResources = check("responder resources", count, 8));
+    Values changed = values.copy();
+    changed.responderResources = check("responder resources", count, 8);
+    return new ConnectionParameters(changed);
   }
 
   /** READs and atomics that this end has outstanding: 8 bits, or {@link #MAXIMUM}. */
   public ConnectionParameters withInitiatorDepth(int count) {
-    return with(changed -> changed.initiatorDepth = check("initiator depth", count, 8));
+    Values changed = values.copy();
+    changed.initiatorDepth = check("initiator depth", count, 8);
+    return new ConnectionParameters(changed);
   }
 
   /** Whether this end gives credits. */
   public ConnectionParameters withFlowControl(boolean on) {
-    return with(changed -> changed.flowControl = on);
+    Values changed = values.copy();
+    changed.flowControl = on;
+    return new ConnectionParameters(changed);
   }
 
   /** Retries after a time-out, 0 to 7. The active end says it for both. */
   public ConnectionParameters withRetryCount(int count) {
-    return with(changed -> changed.retryCount = check("retry count", count, 3));
+    Values changed = values.copy();
+    changed.retryCount = check("retry count", count, 3);
+    return new ConnectionParameters(changed);
   }
 
   /** Retries of the peer when this end has no receive posted, 0 to 6; 7 is infinite. */
   public ConnectionParameters withRnrRetryCount(int count) {
-    return with(changed -> changed.rnrRetryCount = check("RNR retry count", count, 3));
+    Values changed = values.copy();
+    changed.rnrRetryCount = check("RNR retry count", count, 3);
+    return new ConnectionParameters(changed);
   }
 
   /** The queue pair of an identifier that has none of its own: 24 bits. */
   public ConnectionParameters withQueuePair(int qpNumber, boolean sharedReceiveQueue) {
-    return with(
-        changed -> {
-          changed.qpNumber = check("queue pair number", qpNumber, 24);
-          changed.sharedReceiveQueue = sharedReceiveQueue;
-        });
+    Values changed = values.copy();
+    changed.qpNumber = check("queue pair number", qpNumber, 24);
+    changed.sharedReceiveQueue = sharedReceiveQueue;
+    return new ConnectionParameters(changed);
   }
 
   /**
@@ -111,7 +115,9 @@ public final class ConnectionParameters {
    * is for devices that need none.
    */
   public ConnectionParameters withWrapMemory(Optional<WrapMemory> offered) {
-    return with(changed -> changed.wrapMemory = Objects.requireNonNull(offered));
+    Values changed = values.copy();
+    changed.wrapMemory = Objects.requireNonNull(offered);
+    return new ConnectionParameters(changed);
   }
 
   PrivateData data() {

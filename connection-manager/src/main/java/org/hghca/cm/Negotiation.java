@@ -54,7 +54,7 @@ final class Negotiation {
         route.remote(),
         route.path(),
         Optional.empty(),
-        queuePair.map(QueuePair::type).orElse(QpType.RC),
+        queuePair.isPresent() ? queuePair.get().type() : QpType.RC,
         number(queuePair, parameters),
         hasSharedReceives(queuePair, parameters),
         psn(device),
@@ -108,20 +108,20 @@ final class Negotiation {
 
   /** The number of a queue pair, or that of the parameters. */
   static int number(Optional<QueuePair> queuePair, ConnectionParameters parameters) {
-    return queuePair.map(QueuePair::number).orElse(parameters.qpNumber());
+    return queuePair.isPresent() ? queuePair.get().number() : parameters.qpNumber();
   }
 
   /** What a queue pair offers, or what the parameters offer for that of the program. */
   private static Optional<WrapMemory> wrapMemory(
       Optional<QueuePair> queuePair, ConnectionParameters parameters) {
-    return queuePair.map(QueuePair::offerWrapMemory).orElse(parameters.wrapMemory());
+    return queuePair.isPresent() ? queuePair.get().offerWrapMemory() : parameters.wrapMemory();
   }
 
   private static boolean hasSharedReceives(
       Optional<QueuePair> queuePair, ConnectionParameters parameters) {
-    return queuePair
-        .map(pair -> pair.sharedReceiveQueue().isPresent())
-        .orElse(parameters.sharedReceiveQueue());
+    return queuePair.isPresent()
+        ? queuePair.get().sharedReceiveQueue().isPresent()
+        : parameters.sharedReceiveQueue();
   }
 
   private static int served(DeviceAttributes device, ConnectionParameters parameters) {

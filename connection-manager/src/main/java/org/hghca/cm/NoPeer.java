@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.InterfaceAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.util.Collections;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -45,12 +46,16 @@ final class NoPeer {
 
   private static boolean isOfAnInterface(InetAddress to) {
     try {
-      return NetworkInterface.networkInterfaces()
-          .flatMap(one -> one.getInterfaceAddresses().stream())
-          .map(InterfaceAddress::getBroadcast)
-          .anyMatch(to::equals);
+      for (NetworkInterface one : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+        for (InterfaceAddress address : one.getInterfaceAddresses()) {
+          if (to.equals(address.getBroadcast())) {
+            return true;
+          }
+        }
+      }
     } catch (SocketException _) {
-      return false; // the machine has no interfaces
+      // the machine has no interfaces
     }
+    return false;
   }
 }

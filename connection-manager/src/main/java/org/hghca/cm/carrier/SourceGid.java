@@ -1,8 +1,6 @@
 package org.hghca.cm.carrier;
 
 import java.net.InetAddress;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.hghca.verbs.Context;
@@ -30,17 +28,22 @@ public final class SourceGid {
    */
   public static InetAddress nearest(Context context, InetAddress remote) {
     Gid gid = Gid.of(remote);
-    return context.queryGidTable().stream()
-        .map(GidEntry::gid)
-        .filter(own -> isLike(gid, own))
-        .max(Comparator.comparingInt(own -> commonBits(own, gid)))
-        .map(Gid::address)
-        .orElseThrow(
-            () ->
-                new VerbsException(
-                    Errno.ENETUNREACH,
-                    "%s has no address from which to reach %s"
-                        .formatted(context.device().name(), remote.getHostAddress())));
+    int most = -1;
+    Gid nearest = gid;
+    for (GidEntry entry : context.queryGidTable()) {
+      int common = commonBits(entry.gid(), gid);
+      if (isLike(gid, entry.gid()) && common > most) {
+        most = common;
+        nearest = entry.gid();
+      }
+    }
+    if (most < 0) {
+      throw new VerbsException(
+          Errno.ENETUNREACH,
+          "%s has no address from which to reach %s"
+              .formatted(context.device().name(), remote.getHostAddress()));
+    }
+    return nearest.address();
   }
 
   /**
@@ -96,11 +99,18 @@ public final class SourceGid {
   }
 
   private static Optional<GidEntry> first(Context context, Predicate<GidEntry> wanted) {
-    List<GidEntry> found = context.queryGidTable().stream().filter(wanted).toList();
-    return found.stream()
-        .filter(entry -> entry.type() == GidType.ROCE_V2)
-        .findFirst()
-        .or(() -> found.stream().findFirst());
+    Optional<GidEntry> first = Optional.empty();
+    for (GidEntry entry : context.queryGidTable()) {
+      if (wanted.test(entry)) {
+        if (entry.type() == GidType.ROCE_V2) {
+          return Optional.of(entry);
+        }
+        if (first.isEmpty()) {
+          first = Optional.of(entry);
+        }
+      }
+    }
+    return first;
   }
 
   private static VerbsException none(Context context, String what) {

@@ -5,15 +5,12 @@ import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.log.About;
 import org.hghca.log.ConditionLog;
 import org.hghca.verbs.AddressVector;
-import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.VerbsException;
@@ -35,6 +32,10 @@ final class GsiTransport implements MadTransport {
   private final GsiQueue queue;
   private final Thread thread;
   private final AtomicBoolean woken = new AtomicBoolean();
+
+  /** Whether the completion queue has to be looked at, and armed again. */
+  private final AtomicBoolean happened = new AtomicBoolean(true);
+
   private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
   private volatile boolean closing;
   private volatile Engine engine;
@@ -130,38 +131,26 @@ final class GsiTransport implements MadTransport {
   }
 
   private void work() {
-    CompletableFuture<CompletionQueue> event = nextEvent();
+    queue.channel().onEvent(this::happened);
     while (!closing) {
       woken.set(false);
-      if (event.isDone()) {
-        checkAlive(event);
-        event = nextEvent();
+      if (happened.getAndSet(false)) {
+        // throws when the device has failed
+        var _ = queue.channel().poll();
+        queue.completions().requestNotify(false); // completions from before are polled below
       }
       OptionalLong due = pollAndStep();
       if (!woken.get()) {
         due.ifPresentOrElse(LockSupport::parkNanos, LockSupport::park);
       }
     }
-    event.cancel(false);
     flush();
     queue.drain(DRAIN_LIMIT);
   }
 
-  /** The next event: of the next completion. Those before it are polled after this call. */
-  private CompletableFuture<CompletionQueue> nextEvent() {
-    queue.completions().requestNotify(false);
-    CompletableFuture<CompletionQueue> event = queue.channel().next();
-    var _ = event.whenComplete((_, _) -> wake());
-    return event;
-  }
-
-  private static void checkAlive(CompletableFuture<CompletionQueue> event) {
-    if (event.isCompletedExceptionally()) {
-      Throwable cause = event.exceptionNow();
-      throw cause instanceof VerbsException device
-          ? device // says why the device has failed
-          : new VerbsException(Errno.EIO, "the completion channel has failed", cause);
-    }
+  private void happened() {
+    happened.set(true);
+    wake();
   }
 
   /** What was received is reported before more is, so that no flood fills the queue of reports. */

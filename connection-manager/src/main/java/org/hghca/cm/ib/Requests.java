@@ -164,15 +164,20 @@ final class Requests {
               new InetSocketAddress(source.address(), 0),
               data));
     }
-    return CmaHeader.read(data)
-        .filter(header -> Gid.of(header.source()).equals(source))
-        .filter(header -> Gid.of(header.destination()).equals(destination))
-        .map(
-            header ->
-                new Addresses(
-                    new InetSocketAddress(header.destination(), port),
-                    new InetSocketAddress(header.source(), header.sourcePort()),
-                    CmaHeader.rest(data)));
+    Optional<CmaHeader> read = CmaHeader.read(data);
+    if (read.isEmpty()) {
+      return Optional.empty();
+    }
+    CmaHeader header = read.get();
+    if (!Gid.of(header.source()).equals(source)
+        || !Gid.of(header.destination()).equals(destination)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Addresses(
+            new InetSocketAddress(header.destination(), port),
+            new InetSocketAddress(header.source(), header.sourcePort()),
+            CmaHeader.rest(data)));
   }
 
   /**

@@ -20,7 +20,8 @@ public record Apr(
     return new Apr(body.u32(0), body.u32(4), body.u8(9), body.data(12, body.u8(8)), body.rest(84));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, localId);
     body.u32(4, remoteId);
     body.u8(8, information.length());

@@ -27,21 +27,7 @@ final class Codec {
     ByteBuffer bytes = ByteBuffer.allocate(Mad.LENGTH);
     bytes.put((byte) BASE_VERSION).put((byte) CLASS).put((byte) CLASS_VERSION).put((byte) SEND);
     bytes.putLong(TRANSACTION, mad.transactionId());
-    Body body = body(bytes);
-    int attribute =
-        switch (mad.message()) {
-          case Req req -> req.write(body);
-          case Mra mra -> mra.write(body);
-          case Rej rej -> rej.write(body);
-          case Rep rep -> rep.write(body);
-          case Rtu rtu -> rtu.write(body);
-          case Dreq dreq -> dreq.write(body);
-          case Drep drep -> drep.write(body);
-          case SidrReq sidrReq -> sidrReq.write(body);
-          case SidrRep sidrRep -> sidrRep.write(body);
-          case Lap lap -> lap.write(body);
-          case Apr apr -> apr.write(body);
-        };
+    int attribute = mad.message().write(body(bytes));
     bytes.putShort(ATTRIBUTE, (short) attribute);
     return bytes.array();
   }

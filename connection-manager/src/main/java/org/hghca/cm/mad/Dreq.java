@@ -18,7 +18,8 @@ public record Dreq(int localId, int remoteId, int remoteQpNumber, PrivateData pr
     return new Dreq(body.u32(0), body.u32(4), body.u24(8), body.rest(12));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, localId);
     body.u32(4, remoteId);
     body.u24(8, remoteQpNumber);

@@ -63,7 +63,8 @@ public record Lap(
         body.rest(64));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, localId);
     body.u32(4, remoteId);
     body.u24(12, remoteQpNumber);

@@ -20,7 +20,8 @@ public record Mra(
     return new Mra(body.u32(0), body.u32(4), body.bits(8, 7, 6), body.bits(9, 7, 3), body.rest(10));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, localId);
     body.u32(4, remoteId);
     body.bits(8, 7, 6, message);

@@ -32,7 +32,8 @@ public record Rej(
         body.rest(84));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, localId);
     body.u32(4, remoteId);
     body.bits(8, 7, 6, message);

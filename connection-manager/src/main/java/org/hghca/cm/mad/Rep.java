@@ -53,7 +53,8 @@ public record Rep(
         body.rest(36));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, localId);
     body.u32(4, remoteId);
     body.u24(12, qpNumber);

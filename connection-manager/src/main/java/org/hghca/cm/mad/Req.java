@@ -78,7 +78,8 @@ public record Req(
         body.rest(140));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, localId);
     body.u64(8, serviceId);
     body.u64(16, caGuid);

@@ -16,7 +16,8 @@ public record Rtu(int localId, int remoteId, PrivateData privateData) implements
     return new Rtu(body.u32(0), body.u32(4), body.rest(8));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, localId);
     body.u32(4, remoteId);
     body.rest(8, privateData);

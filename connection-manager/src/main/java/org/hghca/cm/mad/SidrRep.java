@@ -35,7 +35,8 @@ public record SidrRep(
         body.rest(96));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, requestId);
     body.u8(4, status);
     body.u8(5, information.length());

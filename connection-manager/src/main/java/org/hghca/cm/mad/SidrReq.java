@@ -18,7 +18,8 @@ public record SidrReq(int requestId, int partitionKey, long serviceId, PrivateDa
     return new SidrReq(body.u32(0), body.u16(4), body.u64(8), body.rest(16));
   }
 
-  int write(Body body) {
+  @Override
+  public int write(Body body) {
     body.u32(0, requestId);
     body.u16(4, partitionKey);
     body.u64(8, serviceId);
