@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -44,19 +45,23 @@ class SnapshotDirectoryTest {
     return Files.write(folder.resolve(name + ".counters"), bytes);
   }
 
+  private static List<String> java(Class<?> main, Path folder) {
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        System.getProperty("java.class.path"),
+        main.getName(),
+        folder.toString());
+  }
+
   /** Another process, which publishes a sample until it is told to end. */
   static final class Publishing implements AutoCloseable {
     private final Process process;
 
     Publishing(Path folder) throws IOException {
       process =
-          new ProcessBuilder(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-XX:TieredStopAtLevel=1",
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  Publishing.class.getName(),
-                  folder.toString())
+          new ProcessBuilder(java(Publishing.class, folder))
               .redirectError(ProcessBuilder.Redirect.INHERIT)
               .start();
       BufferedReader out = process.inputReader();
@@ -92,6 +97,32 @@ class SnapshotDirectoryTest {
       }
       assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
     }
+  }
+
+  /** Another process, which reads once and prints a line for each program. */
+  static final class ReadingOnce {
+    private ReadingOnce() {}
+
+    /** In the other process. */
+    public static void main(String[] args) throws IOException {
+      System.out.println("reader " + ProcessHandle.current().pid());
+      Reading reading = new SnapshotDirectory(Path.of(args[0])).read();
+      for (Found found : reading.snapshots()) {
+        assertWhole(found.snapshot());
+        System.out.println(found.snapshot().device() + (found.isAlive() ? " lives" : " has ended"));
+      }
+      reading.complaints().forEach(System.out::println);
+    }
+  }
+
+  /** What a reader prints that has a namespace of processes of its own. */
+  private static List<String> readInItsOwnNamespace(Path folder) throws Exception {
+    List<String> command = new ArrayList<>(List.of("unshare", "--pid", "--fork", "--mount-proc"));
+    command.addAll(java(ReadingOnce.class, folder));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    List<String> printed = process.inputReader().readAllLines();
+    assertThat(process.waitFor()).as(printed.toString()).isZero();
+    return printed;
   }
 
   /** The numbers of one snapshot belong together. */
@@ -154,6 +185,25 @@ class SnapshotDirectoryTest {
     }
     assertThat(files()).isEmpty();
     assertThat(read()).isEqualTo(new Reading(List.of(), List.of()));
+  }
+
+  @Test
+  void readerAmongOtherProcessNumbersKnowsWhoLives() throws Exception {
+    Process namespace = new ProcessBuilder("unshare", "--pid", "--fork", "true").start();
+    assumeThat(namespace.waitFor()).as("a namespace can be made").isZero();
+    try (Publishing other = new Publishing(folder)) {
+      String device = SampleSnapshots.DEVICE;
+      assertThat(readInItsOwnNamespace(folder)).containsExactly("reader 1", device + " lives");
+      assertThat(files()).hasSize(1);
+      other.kill();
+      assertThat(readInItsOwnNamespace(folder))
+          .hasSize(2)
+          .last()
+          .asString()
+          .matches(device + " has ended|.*(was being written when its program died|is damaged.*)");
+      assertThat(files()).isEmpty();
+      assertThat(readInItsOwnNamespace(folder)).containsExactly("reader 1");
+    }
   }
 
   @Test

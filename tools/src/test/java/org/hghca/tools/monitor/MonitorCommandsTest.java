@@ -12,7 +12,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -42,25 +41,16 @@ class MonitorCommandsTest {
   private static final String RUNTIME = "hghca.runtime.dir";
 
   @TempDir private Path folder;
-  private String before;
+  private OwnRuntimeDirectory runtime;
 
   @BeforeEach
   void ownDirectory() throws Exception {
-    before = System.getProperty(RUNTIME);
-    Path own =
-        Files.createDirectory(
-            folder.resolve("run"),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    System.setProperty(RUNTIME, own.toString());
+    runtime = OwnRuntimeDirectory.in(folder);
   }
 
   @AfterEach
   void formerDirectory() {
-    if (before == null) {
-      System.clearProperty(RUNTIME);
-    } else {
-      System.setProperty(RUNTIME, before);
-    }
+    runtime.close();
   }
 
   @SuppressWarnings("unchecked")
