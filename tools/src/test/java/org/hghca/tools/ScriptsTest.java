@@ -86,6 +86,7 @@ class ScriptsTest {
     "tools/deb, Debian package",
     "tools/rpm, RPM package",
     "tools/tarball, tar ball",
+    "tools/image, container image",
     "tools/release, publishes nothing",
     "tools/check-reproducible, byte by byte",
     "consumers/run, Builds the consumers",
@@ -108,6 +109,7 @@ class ScriptsTest {
         "tools/deb out.deb",
         "tools/rpm --nonsense",
         "tools/tarball out.tar.gz",
+        "tools/image --nonsense",
         "tools/check-reproducible --nonsense",
         "tools/check-reproducible HEAD",
         "tools/release",
@@ -152,7 +154,8 @@ class ScriptsTest {
   /** A repository of its own, with the files that the script reads before it builds. */
   private Path releasable() throws Exception {
     Path root = Files.createDirectories(folder.resolve("tree"));
-    for (String file : List.of("tools/release", "tools/sh/jdk.sh", "tools/sh/arguments.sh")) {
+    for (String file :
+        List.of("tools/release", "tools/sh/jdk.sh", "tools/sh/arguments.sh", "tools/sh/stage.sh")) {
       Files.createDirectories(root.resolve(file).getParent());
       Files.copy(PROJECT.resolve(file), root.resolve(file));
     }
