@@ -46,7 +46,7 @@ class CommandTest {
     host.must(HcrCommand.QUERY_DEV_LIM, 0, 0);
     assertThat(hex(host.out(), 64))
         .isEqualTo(
-            "0100000000000000000d00100e0d050e0c000001000800000100008000400040"
+            "0100000000000000000d00100e0d05110c000001000800000100008000400040"
                 + "005000f1000c0000001002000010020012345678876500004867582b010007db");
     assertThat(host.out().get(ValueLayout.JAVA_BYTE, 64)).isEqualTo((byte) 0xee);
   }
@@ -115,7 +115,7 @@ class CommandTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"15,13,5,14,0", "14,14,5,14,0", "14,13,6,14,0", "14,13,5,15,0", "14,13,5,14,4"})
+  @CsvSource({"15,13,5,14,0", "14,14,5,14,0", "14,13,6,14,0", "14,13,5,18,0", "14,13,5,14,4"})
   void tablesBeyondTheLimitsAreRefused(int qps, int cqs, int eqs, int mpts, long mtt) {
     new InitHca(Host.QPC, qps, Host.CQC, cqs, Host.EQC, eqs, Host.MPT, mpts, mtt).encode(host.in());
     assertThat(host.command(HcrCommand.INIT_HCA, 0, 0)).isEqualTo(BAD_PARAM);
