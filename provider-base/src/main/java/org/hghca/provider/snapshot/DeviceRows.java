@@ -20,8 +20,43 @@ final class DeviceRows {
   private final SnapshotEncoder encoder;
   private final Tally tally = new Tally();
 
-  /** What things had done when the last row was written, of kinds with more than {@link #MOST}. */
-  private Map<Published, Long> before = Map.of();
+  /** Of the things of kinds with more than {@link #MOST}. */
+  private final Map<Published, Activity> activities = new HashMap<>();
+
+  /** How often rows were written. */
+  private long round;
+
+  /** What a thing does: kept, as there are thousands and they are looked at twice a second. */
+  private static final class Activity {
+    private final Published thing;
+    private long done;
+
+    /** What it has done since the rows before. */
+    private long since;
+
+    /** When it was there. */
+    private long round;
+
+    private Activity(Published thing) {
+      this.thing = thing;
+    }
+
+    private void update(Tally tally, long now) {
+      tally.clear();
+      thing.addTo(tally);
+      long work =
+          tally.get(Counter.SENDS_POSTED)
+              + tally.get(Counter.RECEIVES_POSTED)
+              + tally.get(Counter.COMPLETIONS);
+      since = work - done;
+      done = work;
+      round = now;
+    }
+
+    private long since() {
+      return since;
+    }
+  }
 
   DeviceRows(SnapshotEncoder encoder) {
     this.encoder = encoder;
@@ -33,23 +68,23 @@ final class DeviceRows {
     for (Published thing : things) {
       byKind.computeIfAbsent(thing.kind(), _ -> new ArrayList<>()).add(thing);
     }
-    Map<Published, Long> done = new HashMap<>();
+    round++;
     for (Kind kind : Kind.values()) {
-      write(kind, byKind.getOrDefault(kind, List.of()), done);
+      write(kind, byKind.getOrDefault(kind, List.of()));
     }
-    before = done;
+    activities.values().removeIf(activity -> activity.round != round);
   }
 
-  private void write(Kind kind, List<Published> things, Map<Published, Long> done) {
+  private void write(Kind kind, List<Published> things) {
     if (things.size() <= MOST) {
       things.forEach(this::row);
       return;
     }
-    List<Published> sorted = byActivity(things, done);
-    sorted.subList(0, MOST).forEach(this::row);
-    List<Published> others = sorted.subList(MOST, sorted.size());
+    List<Activity> sorted = byActivity(things);
+    sorted.subList(0, MOST).forEach(activity -> row(activity.thing));
+    List<Activity> others = sorted.subList(MOST, sorted.size());
     tally.clear();
-    others.forEach(thing -> thing.addRow(tally));
+    others.forEach(activity -> activity.thing.addRow(tally));
     encoder.row(Subject.others(kind, others.size()), tally);
   }
 
@@ -60,20 +95,14 @@ final class DeviceRows {
   }
 
   /** Those first that have done most since the rows before. */
-  private List<Published> byActivity(List<Published> things, Map<Published, Long> done) {
-    Map<Published, Long> since = new HashMap<>();
+  private List<Activity> byActivity(List<Published> things) {
+    List<Activity> sorted = new ArrayList<>(things.size());
     for (Published thing : things) {
-      tally.clear();
-      thing.addTo(tally);
-      long work =
-          tally.get(Counter.SENDS_POSTED)
-              + tally.get(Counter.RECEIVES_POSTED)
-              + tally.get(Counter.COMPLETIONS);
-      done.put(thing, work);
-      since.put(thing, work - before.getOrDefault(thing, 0L));
+      Activity activity = activities.computeIfAbsent(thing, Activity::new);
+      activity.update(tally, round);
+      sorted.add(activity);
     }
-    List<Published> sorted = new ArrayList<>(things);
-    sorted.sort(Comparator.comparing(since::get, Comparator.reverseOrder()));
+    sorted.sort(Comparator.comparingLong(Activity::since).reversed());
     return sorted;
   }
 }
