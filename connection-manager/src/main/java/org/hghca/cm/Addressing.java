@@ -159,13 +159,10 @@ final class Addressing {
     search(to.getAddress(), limit);
   }
 
-  /** Finds the device; where one may have to be opened, which takes long, on another thread. */
+  /** Finds the device on another thread, as opening one may take seconds. */
   private void search(InetAddress to, Duration limit) {
     CompletableFuture<CmDevices.Place> search = new CompletableFuture<>();
-    Executor threads =
-        devices.areOpen()
-            ? Runnable::run
-            : task -> Thread.ofVirtual().name("hghca-cm-resolve").start(task);
+    Executor threads = task -> Thread.ofVirtual().name("hghca-cm-resolve").start(task);
     threads.execute(() -> find(to, search));
     var _ =
         search

@@ -95,11 +95,6 @@ public final class CmDevices {
     return new CmDevices(List.copyOf(more), system);
   }
 
-  /** Whether the program has opened all of them. */
-  boolean areOpen() {
-    return !system;
-  }
-
   Ports ports() {
     return ports;
   }
