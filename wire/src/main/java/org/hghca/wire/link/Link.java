@@ -150,6 +150,13 @@ public interface Link extends AutoCloseable {
     return true;
   }
 
+  /**
+   * Whether what comes causes an event: with each, or since {@link #sleep}. As {@link #receive}.
+   */
+  default boolean hasEvents() {
+    return true;
+  }
+
   /** When {@link #receive} is due without an event, by {@link System#nanoTime}. */
   default long deadline() {
     return Long.MAX_VALUE;

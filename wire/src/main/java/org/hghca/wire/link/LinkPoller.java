@@ -126,6 +126,18 @@ public final class LinkPoller {
     return true;
   }
 
+  /** How the poller's thread learns what has come by a link. */
+  private enum Watch {
+    /** It reads the link, or is about to choose. */
+    UNDECIDED,
+
+    /** It looks after a moment, since others read the link. */
+    LOOK,
+
+    /** It sleeps until an event. */
+    EVENT
+  }
+
   /** A link that is read. */
   private final class Place implements LinkWatch, Attachment {
     private final int index;
@@ -172,8 +184,8 @@ public final class LinkPoller {
     /** Whether no event tells the poller's thread what comes; used by that thread. */
     private boolean isAwake;
 
-    /** Whether the poller's thread sleeps, and leaves the link to others meanwhile. */
-    private volatile boolean leaves;
+    /** How the poller's thread learns what comes: no other thread may end that unseen. */
+    private volatile Watch watch = Watch.UNDECIDED;
 
     private final Polling polling;
 
@@ -251,6 +263,9 @@ public final class LinkPoller {
         if (link.deadline() < before) {
           pollSoon(); // the poller's thread may sleep without a deadline
         }
+        if (!link.hasEvents() && watch != Watch.LOOK) {
+          pollSoon(); // or until an event that this read may have taken
+        }
         busy.unlock();
       }
     }
@@ -263,7 +278,7 @@ public final class LinkPoller {
     @Override
     public void endPolling() {
       polling.ends();
-      if (leaves) {
+      if (watch != Watch.EVENT) {
         pollSoon();
       }
     }
@@ -276,7 +291,7 @@ public final class LinkPoller {
         return false;
       }
       sleptAt = System.nanoTime();
-      if (link.sleeps() && !leaves) {
+      if (link.sleeps() && watch != Watch.LOOK) {
         pollSoon(); // else the event that this thread takes does not wake the poller's, which would
         // sleep on while nothing tells it of what comes later
       }
@@ -364,9 +379,9 @@ public final class LinkPoller {
      *     something has come, {@code Long.MAX_VALUE} where an event tells
      */
     long sleep() {
-      leaves = true; // first: who stops to poll now looks here afterwards
+      watch = Watch.UNDECIDED; // first: who stops to poll now looks here afterwards
       boolean left = isLeft();
-      leaves = left;
+      watch = left ? Watch.LOOK : Watch.EVENT;
       boolean hasCome = !left && link.sleeps() && !hasSleeping();
       isAwake = left || hasCome;
       boolean arms = !left || link.sleeps() && System.nanoTime() - sleptAt > DOZES;

@@ -175,6 +175,11 @@ final class SharedMemoryLink implements Link, Receiver {
   }
 
   @Override
+  public boolean hasEvents() {
+    return members.isAsleep();
+  }
+
+  @Override
   public boolean mayHaveReceived() {
     return woken || members.hasMore() || members.needsFlush();
   }

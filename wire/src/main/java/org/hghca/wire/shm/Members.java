@@ -487,6 +487,11 @@ public final class Members implements AutoCloseable {
     return true;
   }
 
+  /** Whether whoever sends wakes this member. */
+  public boolean isAsleep() {
+    return asleep;
+  }
+
   /**
    * Nobody needs to wake this member any more.
    *

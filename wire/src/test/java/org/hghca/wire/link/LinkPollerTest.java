@@ -348,9 +348,13 @@ final class LinkPollerTest {
     }
   }
 
-  /** It takes the event that was to wake the poller's thread, which may not have run since. */
-  @Test
-  void whatComesAfterAThreadHasSleptAtALinkIsRead() throws InterruptedException {
+  /**
+   * It takes the event that was to wake the poller's thread, which may not have run since: its own,
+   * or, where it only reads, one that the poller's thread has seen and left to it.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whatComesAfterAThreadHasTakenAnEventIsRead(boolean sleeps) throws InterruptedException {
     FaultyLinux linux = new FaultyLinux();
     AtomicBoolean holds = new AtomicBoolean();
     CountDownLatch asleep = new CountDownLatch(1);
@@ -367,9 +371,10 @@ final class LinkPollerTest {
         });
     AtomicInteger came = new AtomicInteger();
     Writer writer = new Writer(member(1));
+    Link link = member(2);
     try (Attachment _ = new LinkPoller(Linux::system).add(writer.link, writer);
         Attachment own =
-            new LinkPoller(linux::system).add(member(2), batch -> came.addAndGet(batch.count()))) {
+            new LinkPoller(linux::system).add(link, batch -> came.addAndGet(batch.count()))) {
       while (came.get() == 0) { // until they have met
         writer.send(2);
         Thread.onSpinWait();
@@ -378,9 +383,14 @@ final class LinkPollerTest {
       own.hasDelivered(System.nanoTime()); // it may sleep already
       assertThat(asleep.await(20, TimeUnit.SECONDS)).isTrue();
       int before = came.get();
-      writer.send(2);
-      while (came.get() == before) {
-        own.sleep(() -> false);
+      if (sleeps) {
+        writer.send(2);
+        while (came.get() == before) {
+          own.sleep(() -> false);
+          own.read();
+        }
+      } else {
+        link.woken();
         own.read();
       }
       before = came.get();
