@@ -8,9 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.hghca.programs.ExitCode;
 import org.hghca.tools.CommandLineRun;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -56,6 +59,9 @@ class PerfPeersCommandTest {
         .containsEntry("stream_bytes", List.of(65_536, 1 << 20));
   }
 
+  /** Its rows start 30 JVMs. */
+  @Tag("long")
+  @Timeout(value = 8, unit = TimeUnit.MINUTES)
   @Test
   void measuresEveryRowOfSockets() throws Exception {
     Map<String, Object> json = measured(Table.SOCKETS, "perf peers --sockets -D 0.06 --json");
