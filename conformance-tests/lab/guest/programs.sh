@@ -34,11 +34,16 @@ end_tools() {
 
 # Has it run a tool: tool [-Dkey=value...] NAME [ARGUMENT...]
 tool() {
-  local IFS=$'\t' status
+  local IFS=$'\t' status='' part
   tools_live || return
   {
     echo "$*" > "$TOOLS/requests"
-    while ! read -r -t 5 status; do tools_live || return; done
+    # A read whose time is over has taken what was there of the line.
+    while ! read -r -t 5 part; do
+      status+=$part
+      tools_live || return
+    done
+    status+=$part
   } <> "$TOOLS/answers"
   cat "$TOOLS/output"
   return "$status"
