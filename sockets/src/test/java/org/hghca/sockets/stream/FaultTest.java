@@ -125,14 +125,7 @@ class FaultTest {
 
   /** Writes until that fails. */
   private static void assertReset(ByteStream stream) {
-    assertThatThrownBy(
-            () -> {
-              while (true) {
-                TwoStreamDevices.writeFully(stream, ByteBuffer.allocate(100));
-              }
-            })
-        .isInstanceOf(SocketException.class)
-        .hasMessage("Connection reset");
+    Resets.assertWritesEnd(stream);
     assertThatThrownBy(() -> TwoStreamDevices.readFully(stream, ByteBuffer.allocate(1)))
         .isInstanceOf(SocketException.class)
         .hasMessage("Connection reset");

@@ -1,10 +1,8 @@
 package org.hghca.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.net.SocketException;
 import java.nio.ByteBuffer;
 import org.hghca.sockets.protocol.MessageWord;
 import org.junit.jupiter.api.AfterEach;
@@ -46,27 +44,17 @@ class MessageProtocolTest {
   }
 
   private void assertResetAndNoOther() throws IOException {
-    assertThatThrownBy(
-            () -> {
-              while (true) {
-                TwoStreamDevices.readFully(stream, ByteBuffer.allocate(1));
-              }
-            })
-        .isInstanceOf(SocketException.class)
-        .hasMessage("Connection reset");
-    new Transfer(4).begin(Thread.ofPlatform(), other.client(), other.server(), 50_000, 999).end();
+    Resets.assertReadsEnd(stream);
+    assertOtherIsGood();
   }
 
   private void assertWritesAreReset() throws IOException {
-    assertThatThrownBy(
-            () -> {
-              while (true) {
-                TwoStreamDevices.writeFully(stream, ByteBuffer.allocate(100));
-              }
-            })
-        .isInstanceOf(SocketException.class)
-        .hasMessage("Connection reset");
-    new Transfer(5).begin(Thread.ofPlatform(), other.client(), other.server(), 50_000, 999).end();
+    Resets.assertWritesEnd(stream);
+    assertOtherIsGood();
+  }
+
+  private void assertOtherIsGood() throws IOException {
+    new Transfer(4).begin(Thread.ofPlatform(), other.client(), other.server(), 50_000, 999).end();
   }
 
   @Test

@@ -4,13 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
-import java.time.Duration;
 import org.hghca.cm.CmEvent;
 import org.hghca.cm.CmEventType;
-import org.hghca.cm.CmId;
-import org.hghca.cm.ConnectionParameters;
-import org.hghca.cm.EventChannel;
-import org.hghca.cm.PortSpace;
 import org.hghca.sockets.protocol.ConnectData;
 import org.hghca.sockets.protocol.ForeignPeerException;
 import org.hghca.sockets.protocol.Framing;
@@ -18,14 +13,11 @@ import org.hghca.sockets.protocol.HalfEntry;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
-import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
-import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.RemoteMemory;
 import org.hghca.verbs.SendRequest;
@@ -40,27 +32,20 @@ final class RawPeer implements AutoCloseable {
   private static final int TABLE = 2 * HALF;
   private static final int SOURCE = TABLE + 64;
   private static final int BYTES = SOURCE + (1 << 18);
-  private static final Duration SOON = Duration.ofSeconds(20);
 
-  private final Context context;
-  private final ProtectionDomain domain;
+  private final VerbsPeer peer;
   private final CompletionQueue sends;
   private final CompletionQueue receives;
   private final MemoryRegion memory;
-  private final EventChannel channel;
-  private final CmId id;
   private final Completions batch = new Completions(1);
   private final SendRequest request = new SendRequest(1);
   private ConnectData other;
 
   RawPeer(String locator) {
-    context = RdmaDevices.open(locator);
-    domain = context.allocateProtectionDomain();
-    sends = context.createCompletionQueue(512);
-    receives = context.createCompletionQueue(512);
-    memory = domain.allocate(BYTES, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
-    channel = EventChannel.open(context);
-    id = channel.createId(PortSpace.TCP);
+    peer = new VerbsPeer(locator);
+    sends = peer.queue();
+    receives = peer.queue();
+    memory = peer.domain.allocate(BYTES, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
   }
 
   /** What a well-behaved peer says of itself. */
@@ -77,36 +62,19 @@ final class RawPeer implements AutoCloseable {
   /** Asks a listener for a connection; the event that answers. */
   CmEvent connect(InetSocketAddress to, byte[] privateData)
       throws InterruptedException, ForeignPeerException {
-    id.resolveAddress(to, SOON);
-    take(CmEventType.ADDR_RESOLVED);
-    id.resolveRoute(SOON);
-    take(CmEventType.ROUTE_RESOLVED);
+    peer.resolve(to);
     QueuePair queuePair =
-        id.createQueuePair(
-            domain,
+        peer.id.createQueuePair(
+            peer.domain,
             QueuePairConfig.rc(sends, receives).sendDepth(64).receiveDepth(128).signalAll());
     for (int i = 0; i < 128; i++) {
       queuePair.postReceive(new ReceiveRequest(1).empty());
     }
-    id.connect(
-        ConnectionParameters.DEFAULT
-            .withResponderResources(0)
-            .withInitiatorDepth(0)
-            .withPrivateData(privateData));
-    CmEvent event = channel.await(SOON).orElseThrow();
-    event.acknowledge();
+    CmEvent event = peer.connect(privateData);
     if (event.type() == CmEventType.ESTABLISHED) {
       other = ConnectData.of(event.privateData(), Framing.WRITES);
     }
     return event;
-  }
-
-  private void take(CmEventType wanted) throws InterruptedException {
-    CmEvent event = channel.await(SOON).orElseThrow();
-    event.acknowledge();
-    if (event.type() != wanted) {
-      throw new AssertionError(event.toString());
-    }
   }
 
   /** What the other end says of itself. */
@@ -136,7 +104,7 @@ final class RawPeer implements AutoCloseable {
     if (length > 0) {
       request.sge(memory, SOURCE, length);
     }
-    id.queuePair().orElseThrow().postSend(request);
+    peer.id.queuePair().orElseThrow().postSend(request);
   }
 
   /** Writes from the source, without a word. */
@@ -145,7 +113,7 @@ final class RawPeer implements AutoCloseable {
     if (length > 0) {
       request.sge(memory, SOURCE, length);
     }
-    id.queuePair().orElseThrow().postSend(request);
+    peer.id.queuePair().orElseThrow().postSend(request);
   }
 
   /** Writes bytes into the first half of the other end, from its beginning on. */
@@ -170,7 +138,7 @@ final class RawPeer implements AutoCloseable {
   }
 
   private void await(CompletionQueue queue) {
-    long deadline = System.nanoTime() + SOON.toNanos();
+    long deadline = System.nanoTime() + VerbsPeer.SOON.toNanos();
     while (queue.poll(batch) == 0) {
       if (System.nanoTime() - deadline > 0) {
         throw new AssertionError("no completion within the test's patience");
@@ -204,22 +172,16 @@ final class RawPeer implements AutoCloseable {
 
   /** As the C library does when it has sent its last word. */
   void toError() {
-    id.queuePair().orElseThrow().modify(QpAttributes.to(QpState.ERR));
+    peer.id.queuePair().orElseThrow().modify(QpAttributes.to(QpState.ERR));
   }
 
   /** Ends the connection without a word. */
   void disconnect() {
-    id.disconnect();
+    peer.id.disconnect();
   }
 
   @Override
   public void close() {
-    id.close();
-    channel.close();
-    memory.close();
-    sends.close();
-    receives.close();
-    domain.close();
-    context.close();
+    peer.close();
   }
 }

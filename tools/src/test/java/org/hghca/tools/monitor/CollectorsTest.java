@@ -22,7 +22,6 @@ import java.util.concurrent.TimeUnit;
 import org.hghca.tools.CommandLineRun;
 import org.hghca.tools.RunningCommand;
 import org.hghca.verbs.Counter;
-import org.hghca.verbs.Counters;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,12 +77,6 @@ class CollectorsTest {
     }
   }
 
-  private static Map<String, Long> values(Counters counters) {
-    Map<String, Long> values = new HashMap<>();
-    counters.asMap().forEach((counter, value) -> values.put(counter.text(), value));
-    return values;
-  }
-
   private static Counter counter(String metric) {
     String text = metric.replaceAll("^hghca_", "").replaceAll("_total$", "");
     for (Counter counter : Counter.values()) {
@@ -118,9 +111,7 @@ class CollectorsTest {
           read.put(counter(words[1]).text(), Long.valueOf(words[3]));
         }
       }
-      assertThat(read)
-          .containsEntry("sent_bytes", 1234L)
-          .isEqualTo(values(pair.left.context.counters()));
+      assertThat(read).containsEntry("sent_bytes", 1234L).isEqualTo(pair.left.counted());
     }
   }
 
@@ -130,7 +121,7 @@ class CollectorsTest {
     while (true) {
       String text = CommandLineRun.of("metrics").assertExit(0).out();
       boolean present =
-          values(pair.left.context.counters()).entrySet().stream()
+          pair.left.counted().entrySet().stream()
               .allMatch(
                   entry ->
                       text.lines()
@@ -183,7 +174,7 @@ class CollectorsTest {
               .as(Files.readString(folder.resolve("prometheus.log")))
               .isTrue();
           scraped = query(client, port, device);
-        } while (!scraped.equals(values(pair.left.context.counters())));
+        } while (!scraped.equals(pair.left.counted()));
         assertThat(scraped)
             .containsEntry("sent_bytes", 4321L)
             .containsEntry("sends_posted", 1L)

@@ -1,5 +1,7 @@
 package org.hghca.tools.monitor;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
@@ -49,6 +51,13 @@ final class ConnectedPair implements AutoCloseable {
       qp.modify(options.toInit(QpType.RC));
       qp.modify(options.toRtr(QpType.RC, peer.endpoint()));
       qp.modify(options.toRts(QpType.RC, PSN));
+    }
+
+    /** What its context counts, by the names of counters. */
+    Map<String, Long> counted() {
+      Map<String, Long> values = new HashMap<>();
+      context.counters().asMap().forEach((counter, value) -> values.put(counter.text(), value));
+      return values;
     }
 
     private void await() {

@@ -27,7 +27,6 @@ import jdk.jfr.consumer.RecordingStream;
 import org.hghca.tools.CommandLineRun;
 import org.hghca.tools.RunningCommand;
 import org.hghca.verbs.Counter;
-import org.hghca.verbs.Counters;
 import org.hghca.verbs.RdmaMetrics;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,19 +68,12 @@ class MonitorCommandsTest {
     while (true) {
       for (Map<String, Object> program : programs()) {
         if (program.get("device").equals(end.context.device().name())
-            && values(list(program, "contexts").getFirst())
-                .equals(values(end.context.counters()))) {
+            && values(list(program, "contexts").getFirst()).equals(end.counted())) {
           return program;
         }
       }
       Thread.onSpinWait();
     }
-  }
-
-  private static Map<String, Long> values(Counters counters) {
-    Map<String, Long> values = new HashMap<>();
-    counters.asMap().forEach((counter, value) -> values.put(counter.text(), value));
-    return values;
   }
 
   /** Those of JSON that are counters. */
@@ -159,7 +151,7 @@ class MonitorCommandsTest {
       }
       String device = pair.left.context.device().name();
       Map<String, Object> top = published(pair.left);
-      Map<String, Long> told = values(pair.left.context.counters());
+      Map<String, Long> told = pair.left.counted();
       assertThat(told)
           .containsEntry("sent_bytes", 28_000L)
           .containsEntry("sends_posted", 7L)
@@ -247,7 +239,7 @@ class MonitorCommandsTest {
           .contains("application/openmetrics-text; version=1.0.0; charset=utf-8");
       assertThat(values(answer.body(), pair.left.context.device().name()))
           .containsEntry("sent_bytes", 100L)
-          .isEqualTo(values(pair.left.context.counters()));
+          .isEqualTo(pair.left.counted());
       assertThat(get(client, url + "/x").statusCode()).isEqualTo(404);
       server.interrupt();
       assertThat(server.await().exitCode()).isZero();

@@ -128,7 +128,7 @@ public final class LinkPoller {
 
   /** How the poller's thread learns what has come by a link. */
   private enum Watch {
-    /** It reads the link, or is about to choose. */
+    /** It is about to choose. */
     UNDECIDED,
 
     /** It looks after a moment, since others read the link. */

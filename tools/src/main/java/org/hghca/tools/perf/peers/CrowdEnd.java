@@ -9,11 +9,11 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.hghca.programs.perf.PerfException;
 import org.hghca.programs.perf.medium.Medium;
+import org.hghca.programs.perf.result.LatencyResult;
 
 /**
  * Many connections in one selector at each end: on each of them the client asks again when it is
@@ -22,9 +22,6 @@ import org.hghca.programs.perf.medium.Medium;
 final class CrowdEnd implements End {
   /** How many connections there are. */
   static final int CONNECTIONS = 64;
-
-  private static final double MICRO = 1e3;
-  private static final double NINETY_NINE = 0.99;
 
   private final Selector selector;
   private final Line[] lines = new Line[CONNECTIONS];
@@ -45,6 +42,7 @@ final class CrowdEnd implements End {
   }
 
   // Of the task that runs.
+  private long[] asked = {};
   private long[] times = {};
   private int begun;
   private int answered;
@@ -80,7 +78,8 @@ final class CrowdEnd implements End {
     begun = 0;
     answered = 0;
     wanted = task.count();
-    times = new long[client ? wanted : 0];
+    asked = new long[client ? wanted : 0];
+    times = new long[asked.length];
     ProcessorTime processor = new ProcessorTime();
     long start = System.nanoTime();
     if (client) {
@@ -96,16 +95,15 @@ final class CrowdEnd implements End {
     }
     long nanos = System.nanoTime() - start;
     processor.ends();
-    return client ? outcome(nanos, processor.nanos()) : new Outcome(0, 0, 0, processor.nanos());
+    return client
+        ? outcome(task, nanos, processor.nanos())
+        : new Outcome(0, 0, 0, processor.nanos());
   }
 
-  private Outcome outcome(long nanos, long processor) {
-    Arrays.sort(times);
-    return new Outcome(
-        times[wanted / 2] / MICRO,
-        times[(int) (wanted * NINETY_NINE)] / MICRO,
-        (double) wanted * TimeUnit.SECONDS.toNanos(1) / nanos,
-        processor);
+  private Outcome outcome(Task task, long nanos, long processor) {
+    LatencyResult result = LatencyResult.of(task.size(), asked, times, false);
+    double rate = (double) wanted * TimeUnit.SECONDS.toNanos(1) / nanos;
+    return new Outcome(result.typical(), result.p99(), rate, processor);
   }
 
   private void ready(SelectionKey key) {
@@ -129,7 +127,8 @@ final class CrowdEnd implements End {
   }
 
   private void answered(Line line) throws IOException {
-    times[answered++] = System.nanoTime() - line.asked;
+    asked[answered] = line.asked;
+    times[answered++] = System.nanoTime();
     if (line.message.getLong(0) != line.number) {
       throw new PerfException(
           "message %d came back as message %d".formatted(line.number, line.message.getLong(0)));

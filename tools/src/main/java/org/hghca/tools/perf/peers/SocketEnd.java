@@ -2,8 +2,6 @@ package org.hghca.tools.perf.peers;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
@@ -69,30 +67,18 @@ final class SocketEnd implements End {
    */
   static SocketEnd datagrams(boolean spinning, Medium medium, boolean client)
       throws IOException, InterruptedException {
+    SocketHost host = SocketHost.platform();
     DatagramChannel channel = DatagramChannel.open();
     try {
-      channel.bind(anyPort());
-      writePort(medium, channel.socket().getLocalPort());
-      channel.connect(readAddress(medium));
+      channel.bind(host.anyPort());
+      SocketHost.tellPort(medium, channel.socket().getLocalPort());
+      channel.connect(host.address(medium));
       channel.configureBlocking(!spinning);
       return new SocketEnd(channel, null, false, client);
     } catch (IOException | InterruptedException | RuntimeException e) {
       channel.close();
       throw e;
     }
-  }
-
-  private static InetSocketAddress anyPort() {
-    return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-  }
-
-  private static void writePort(Medium medium, int port) throws InterruptedException {
-    medium.write(ByteBuffer.allocate(Integer.BYTES).putInt(port).array());
-  }
-
-  private static InetSocketAddress readAddress(Medium medium) throws InterruptedException {
-    int port = ByteBuffer.wrap(medium.read("the port of its socket", Integer.BYTES)).getInt();
-    return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
   }
 
   @Override

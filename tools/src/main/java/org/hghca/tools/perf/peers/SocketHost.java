@@ -3,7 +3,6 @@ package org.hghca.tools.perf.peers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Selector;
@@ -53,13 +52,22 @@ record SocketHost(SelectorProvider provider, InetAddress server) {
   /** A server's channel, of whose port the other side is told. */
   ServerSocketChannel listen(Medium medium) throws IOException, InterruptedException {
     ServerSocketChannel listening = provider.openServerSocketChannel();
-    listening.bind(new InetSocketAddress(server, 0));
-    medium.write(
-        ByteBuffer.allocate(Integer.BYTES).putInt(listening.socket().getLocalPort()).array());
+    listening.bind(anyPort());
+    tellPort(medium, listening.socket().getLocalPort());
     return listening;
   }
 
-  /** Where the server listens. */
+  /** The server's address, with a port that is free. */
+  InetSocketAddress anyPort() {
+    return new InetSocketAddress(server, 0);
+  }
+
+  /** Tells the other side of a port: it has the {@link #address}. */
+  static void tellPort(Medium medium, int port) throws InterruptedException {
+    medium.write(ByteBuffer.allocate(Integer.BYTES).putInt(port).array());
+  }
+
+  /** The server's address, with the port of which the other side tells. */
   InetSocketAddress address(Medium medium) throws InterruptedException {
     int port = ByteBuffer.wrap(medium.read("the port of its socket", Integer.BYTES)).getInt();
     return new InetSocketAddress(server, port);
@@ -70,7 +78,7 @@ record SocketHost(SelectorProvider provider, InetAddress server) {
     SocketChannel channel = provider.openSocketChannel();
     try {
       channel.connect(address);
-      return channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      return channel;
     } catch (IOException e) {
       channel.close();
       throw e;
